@@ -1,0 +1,1 @@
+"""Shipped catalogues and example scenarios: CSV tables, no code."""

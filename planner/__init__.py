@@ -1,0 +1,1 @@
+"""Capacity and TCO planning for LLM inference fleets."""

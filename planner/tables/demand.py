@@ -1,0 +1,188 @@
+"""Periods, workloads, request shapes, forecasts and hourly profiles."""
+
+from __future__ import annotations
+
+from planner.tables.schema import (
+    HOURS,
+    Table,
+    choice,
+    date,
+    fraction,
+    integer,
+    key,
+    keys,
+    number,
+    positive,
+    provenance,
+    text,
+)
+
+PERCENTILES = ("mean", "median", "p90", "p95", "p99")
+
+PERIODS = Table(
+    "periods",
+    "the planning horizon, one row per period, in order, without gaps",
+    ("period",),
+    (
+        key("period", "name of the period"),
+        date("start_date", "first day", required=True),
+        integer("months", "months", "length; give either months or hours", low=1, high=60),
+        positive("hours", "h", "length of a period that is not whole months"),
+    ),
+    scope="scenario",
+)
+
+SERVICE_CLASSES = Table(
+    "service_classes",
+    "scenario-to-metric table: what each kind of service needs",
+    ("service_class",),
+    (
+        key("service_class", "name of the class"),
+        text("meaning", "who waits for the answer, and how", required=True),
+        positive(
+            "ttft_ms",
+            "ms",
+            "time to first token, waiting and network included; blank = no target",
+            band=(1, 3.6e6),
+        ),
+        positive("tpot_ms", "ms", "time per output token; blank = no target", band=(0.1, 1e5)),
+        positive("e2e_ms", "ms", "request complete; blank = no target", band=(1, 8.64e7)),
+        choice("percentile", "statistic the targets hold for", PERCENTILES),
+        fraction("availability_fraction", "share of time the service answers", required=True),
+        number(
+            "deferral_h",
+            "h",
+            "how long a request may wait for a better hour; 0 = not at all",
+            required=True,
+            high=8_760,
+        ),
+        *provenance(),
+    ),
+)
+
+WORKLOADS = Table(
+    "workloads",
+    "business line x model x service class",
+    ("workload",),
+    (
+        key("workload", "name of the workload"),
+        text("business", "business line that pays", required=True),
+        key("model", "model it calls; blank when its points are opaque", "models.model", required=False),
+        key("service_class", "which targets apply", "service_classes.service_class", required=False),
+        keys("engines", "engine configurations it accepts; blank = all", "engines.engine"),
+        positive("ttft_ms", "ms", "overrides the class", band=(1, 3.6e6)),
+        positive("tpot_ms", "ms", "overrides the class", band=(0.1, 1e5)),
+        positive("e2e_ms", "ms", "overrides the class", band=(1, 8.64e7)),
+        choice("percentile", "overrides the class", PERCENTILES, required=False),
+        number(
+            "waiting_ms",
+            "ms",
+            "allowance for queueing inside the TTFT target",
+            required=True,
+            band=(0, 3.6e6),
+        ),
+        fraction("success_fraction", "requests that complete", required=True),
+        fraction("quality_pass_fraction", "answers accepted at reference precision", required=True),
+        number(
+            "retry_fraction",
+            "retries/request",
+            "extra attempts per request, all of which load the fleet",
+            required=True,
+            high=10,
+        ),
+        positive(
+            "reasoning_ratio",
+            "generated/visible",
+            "generated tokens per visible output token",
+            required=True,
+            band=(1, 100),
+        ),
+        fraction("cached_input_fraction", "prompt tokens found in the prefix cache", required=True),
+        positive(
+            "minute_peak_input_ratio",
+            "peak/mean",
+            "busiest minute over its hour, prompt tokens",
+            required=True,
+            band=(1, 1_000),
+        ),
+        positive(
+            "minute_peak_output_ratio",
+            "peak/mean",
+            "busiest minute over its hour, output tokens",
+            required=True,
+            band=(1, 1_000),
+        ),
+        number("arrival_cv", "std/mean", "burstiness of request arrivals at minute scale"),
+        integer("priority", "rank", "1 is served first", required=True, low=1, high=99),
+        fraction(
+            "must_serve_fraction", "share of demand that is a hard limit; the rest is optional", required=True
+        ),
+        number(
+            "value_per_mtok",
+            "currency/Mtok",
+            "value of one million effective tokens of optional demand",
+            band=(0, 1e5),
+        ),
+        *provenance(required=False),
+    ),
+    scope="scenario",
+)
+
+SHAPES = Table(
+    "shapes",
+    "request shapes: the length histogram of a workload",
+    ("workload", "shape"),
+    (
+        key("workload", "which workload", "workloads.workload"),
+        key("shape", "name of the shape inside the workload"),
+        fraction("share_fraction", "share of requests; sums to 1 per workload", required=True),
+        positive("input_tokens", "tokens", "prompt length; blank when opaque"),
+        positive(
+            "output_tokens",
+            "tokens",
+            "visible output length; blank when opaque (then one nominal token per request)",
+        ),
+        *provenance(required=False),
+    ),
+    scope="scenario",
+)
+
+DEMAND = Table(
+    "demand",
+    "forecast by workload, region and period",
+    ("workload", "region", "period"),
+    (
+        key("workload", "which workload", "workloads.workload"),
+        key("region", "where the users are", "regions.region"),
+        key("period", "when", "periods.period"),
+        number(
+            "requests_per_s",
+            "requests/s",
+            "mean rate over the period, first attempts; give this or output_mtok_per_day",
+        ),
+        number("requests_per_s_low", "requests/s", "low case"),
+        number("requests_per_s_high", "requests/s", "high case"),
+        number("output_mtok_per_day", "Mtok/day", "visible output tokens per day"),
+        number("output_mtok_per_day_low", "Mtok/day", "low case"),
+        number("output_mtok_per_day_high", "Mtok/day", "high case"),
+        key("profile", "hourly shape; blank = flat", "profiles.profile", required=False),
+    ),
+    scope="scenario",
+)
+
+PROFILES = Table(
+    "profiles",
+    "relative load by local hour and day type; the mean over a week is 1",
+    ("profile", "day_type"),
+    (
+        key("profile", "name of the shape"),
+        choice("day_type", "days it holds for", ("all", "weekday", "weekend")),
+        *(
+            number(hour, "relative", f"load in the local hour {hour[1:]}", required=True, high=1_000)
+            for hour in HOURS
+        ),
+        *provenance(),
+    ),
+)
+
+TABLES = (PERIODS, SERVICE_CLASSES, WORKLOADS, SHAPES, DEMAND, PROFILES)

@@ -1,0 +1,230 @@
+"""Sites, power, cooling, climate, tariffs, carbon and network distance."""
+
+from __future__ import annotations
+
+from planner.tables.schema import (
+    HOURS,
+    Table,
+    choice,
+    date,
+    fraction,
+    integer,
+    key,
+    number,
+    positive,
+    provenance,
+    text,
+)
+
+REGIONS = Table(
+    "regions",
+    "places: clock, country, continent",
+    ("region",),
+    (
+        key("region", "name of the place"),
+        text("country", "country", required=True),
+        text("continent", "continent", required=True),
+        number(
+            "utc_offset_h",
+            "h",
+            "standard-time offset of the local clock from UTC",
+            required=True,
+            low=-12,
+            high=14,
+        ),
+        *provenance(),
+    ),
+)
+
+COOLING = Table(
+    "cooling",
+    "cooling options: density, held frequency, partial PUE against temperature, cost",
+    ("cooling",),
+    (
+        key("cooling", "name of the option"),
+        choice("medium", "how heat leaves the chip", ("air", "rear_door", "liquid", "immersion", "hosted")),
+        positive("kw_per_rack", "kW/rack", "densest rack it cools"),
+        fraction("frequency_prefill_fraction", "held clock over nominal in prefill", high=1.1),
+        fraction("frequency_prefill_low_fraction", "low case", high=1.1),
+        fraction("frequency_prefill_high_fraction", "high case", high=1.1),
+        fraction("frequency_decode_fraction", "held clock over nominal in decode", high=1.1),
+        fraction("frequency_decode_low_fraction", "low case", high=1.1),
+        fraction("frequency_decode_high_fraction", "high case", high=1.1),
+        fraction("distribution_loss_fraction", "UPS, transformer and wiring loss over IT power"),
+        fraction("fan_pump_fraction", "fans and pumps over IT power"),
+        number("supply_c", "degC", "supply set point of air or water", low=-20, high=80),
+        number(
+            "approach_k",
+            "K",
+            "free cooling works while outdoor temperature is below supply minus approach",
+            high=40,
+        ),
+        positive("chiller_cop", "kW heat per kW", "chiller COP at the reference lift", band=(0.5, 30)),
+        positive("chiller_reference_lift_k", "K", "outdoor minus supply temperature at which the COP holds"),
+        number("capex_per_kw", "currency/kW IT", "cooling plant for one kW of IT load"),
+        fraction("maintenance_fraction_per_year", "yearly maintenance as a share of the plant's price"),
+        number("water_l_per_kwh", "l/kWh IT", "water use", band=(0, 20)),
+        key("currency", "currency of capex_per_kw", "fx.currency", required=False),
+        *provenance(),
+    ),
+)
+
+SITES = Table(
+    "sites",
+    "places a unit can stand: owned, colo or cloud",
+    ("site",),
+    (
+        key("site", "name of the site"),
+        key("region", "where it is", "regions.region"),
+        choice("kind", "owned building, colocation hall, or cloud region", ("owned", "colo", "cloud")),
+        key("tariff", "electricity tariff; blank for cloud", "tariffs.tariff", required=False),
+        number("racks", "racks", "rack positions; blank = not limiting"),
+        number("it_limit_kw", "kW", "IT power limit; blank = none"),
+        number("facility_limit_kw", "kW", "facility power limit; blank = none"),
+        fraction("headroom_fraction", "share of usable grid power kept free"),
+        number("existing_it_kw", "kW IT", "hall capacity that stands already and costs nothing more"),
+        number(
+            "build_capex_per_kw",
+            "currency/kW IT",
+            "shell and power train per kW of IT capacity built",
+            soft=(3_000, 30_000),
+            band=(0, 200_000),
+        ),
+        number("build_weeks", "weeks", "order to ready for new hall capacity", band=(0, 400)),
+        positive("build_life_years", "years", "economic life of hall capacity", band=(1, 60)),
+        number(
+            "rent_per_kw_month",
+            "currency/kW-month",
+            "colocation rent per provisioned IT kW",
+            soft=(50, 500),
+            band=(0, 5_000),
+        ),
+        number("opening_cost", "currency", "one-off cost of opening the site"),
+        number("fixed_cost_per_year", "currency/year", "cost of an open site whatever stands there"),
+        number("staff_per_mw", "people/MW IT", "operations staff per MW of provisioned IT", band=(0, 200)),
+        number(
+            "staff_cost_per_year", "currency/person-year", "fully loaded cost of one person", band=(0, 1e6)
+        ),
+        number(
+            "network_cost_per_kw_year",
+            "currency/kW-year",
+            "transit, cross-connects and leased waves per provisioned IT kW",
+        ),
+        key("currency", "currency of the site's money columns", "fx.currency", required=False),
+        *provenance(),
+    ),
+    scope="candidate",
+)
+
+SITE_POWER = Table(
+    "site_power",
+    "energisation schedule: usable kW at the meter by date",
+    ("site", "from_date"),
+    (
+        key("site", "which site", "sites.site"),
+        date("from_date", "first day the power may be used", required=True),
+        number(
+            "usable_kw", "kW at the meter", "grid power usable from that day", required=True, band=(0, 5e6)
+        ),
+    ),
+    scope="scenario",
+)
+
+FACILITY_OPTIONS = Table(
+    "facility_options",
+    "cooling options a site offers",
+    ("site", "cooling"),
+    (
+        key("site", "which site", "sites.site"),
+        key("cooling", "which cooling option", "cooling.cooling"),
+        number("capacity_kw", "kW IT", "heat the site can remove this way; blank = not limiting"),
+        number("capex_per_kw", "currency/kW IT", "price at this site; blank = the option's own"),
+    ),
+    scope="scenario",
+)
+
+CLIMATE = Table(
+    "climate",
+    "outdoor temperature by month and local hour",
+    ("region", "month"),
+    (
+        key("region", "where", "regions.region"),
+        integer("month", "month", "calendar month", required=True, low=1, high=12),
+        *(
+            number(
+                hour,
+                "degC",
+                f"mean dry-bulb temperature in the local hour {hour[1:]}",
+                required=True,
+                low=-60,
+                high=60,
+            )
+            for hour in HOURS
+        ),
+        number("design_c", "degC", "99th percentile of the month, for provisioning", low=-60, high=60),
+        *provenance(),
+    ),
+)
+
+TARIFFS = Table(
+    "tariffs",
+    "electricity charges, one row per charge",
+    ("tariff", "component"),
+    (
+        key("tariff", "name of the tariff"),
+        key("component", "name of the charge inside the tariff"),
+        choice("charge", "what is billed", ("energy", "demand", "fixed")),
+        number(
+            "price",
+            "currency per price_unit",
+            "price of the charge; energy may be negative in wholesale hours",
+            required=True,
+            low=None,
+        ),
+        choice("price_unit", "unit of measure", ("kwh", "kw_month", "month", "day")),
+        key("currency", "currency of the price", "fx.currency"),
+        text("months", "months it applies in, such as 1-3;12; blank = all"),
+        choice("day_type", "days it applies on", ("all", "weekday", "weekend")),
+        text("hours", "local hours, start-end, such as 07-22;23-24; blank = all"),
+        *provenance(),
+    ),
+)
+
+CARBON = Table(
+    "carbon",
+    "grid carbon intensity",
+    ("region",),
+    (
+        key("region", "where", "regions.region"),
+        number(
+            "gco2_per_kwh", "g/kWh", "yearly average intensity of the grid", required=True, band=(0, 1_500)
+        ),
+        choice("basis", "average and marginal are never mixed", ("average", "marginal")),
+        *provenance(),
+    ),
+)
+
+LATENCY = Table(
+    "latency",
+    "network round trip between regions",
+    ("from_region", "to_region"),
+    (
+        key("from_region", "where the user is", "regions.region"),
+        key("to_region", "where the site is", "regions.region"),
+        number("rtt_ms", "ms", "round trip", required=True, band=(0, 1_000)),
+        choice("statistic", "what the number is", ("average", "p95", "estimate")),
+        *provenance(),
+    ),
+)
+
+TABLES = (
+    REGIONS,
+    COOLING,
+    SITES,
+    SITE_POWER,
+    FACILITY_OPTIONS,
+    CLIMATE,
+    TARIFFS,
+    CARBON,
+    LATENCY,
+)

@@ -1,0 +1,241 @@
+"""Chips, the products made of them, and what they cost to get."""
+
+from __future__ import annotations
+
+from planner.tables.schema import (
+    Table,
+    choice,
+    date,
+    flag,
+    fraction,
+    integer,
+    key,
+    keys,
+    number,
+    positive,
+    provenance,
+    text,
+)
+
+PHASES = ("mixed", "prefill", "decode")
+MODES = ("purchase", "lease", "reserved", "on_demand", "spot")
+
+CHIPS = Table(
+    "chips",
+    "accelerators: peaks, memory, power, scale-up domain",
+    ("chip",),
+    (
+        key("chip", "name of the accelerator"),
+        text("vendor", "maker", required=True),
+        key("family", "calibration family of the performance model", "chip_families.family"),
+        number("bf16_tflops", "TFLOPS dense", "peak without sparsity", band=(10, 20_000)),
+        number(
+            "fp8_tflops",
+            "TFLOPS dense",
+            "peak without sparsity; blank when the chip has no FP8 path",
+            band=(10, 40_000),
+        ),
+        number("int8_tops", "TOPS dense", "peak without sparsity", band=(10, 40_000)),
+        number(
+            "fp4_tflops",
+            "TFLOPS dense",
+            "peak without sparsity; blank when the chip has no FP4 path",
+            band=(10, 80_000),
+        ),
+        positive("memory_gb", "GB (1e9 bytes)", "device memory", required=True, band=(8, 2_000)),
+        positive("memory_tb_per_s", "TB/s", "device memory bandwidth", required=True, band=(0.1, 60)),
+        positive(
+            "tdp_w",
+            "W",
+            "thermal design power of the chip or board",
+            required=True,
+            soft=(50, 2_500),
+            band=(20, 5_000),
+        ),
+        integer("scale_up_chips", "chips", "chips in one scale-up domain", required=True, low=1, high=2_000),
+        number(
+            "scale_up_gb_per_s", "GB/s per chip, one direction", "scale-up link bandwidth", band=(1, 5_000)
+        ),
+        *provenance(),
+    ),
+)
+
+CHIP_FAMILIES = Table(
+    "chip_families",
+    "achievable fractions of peak by chip family, fitted on measured points",
+    ("family",),
+    (
+        key("family", "calibration family"),
+        fraction(
+            "bandwidth_efficiency_fraction",
+            "achieved share of memory bandwidth in decode",
+            required=True,
+            high=1.2,
+        ),
+        fraction("mfu_bf16_fraction", "achieved share of the BF16 peak in prefill", required=True, high=1.2),
+        fraction(
+            "mfu_fp8_fraction", "achieved share of the FP8 peak in prefill; blank when no FP8 path", high=1.2
+        ),
+        fraction(
+            "mfu_fp4_fraction", "achieved share of the FP4 peak in prefill; blank when no FP4 path", high=1.2
+        ),
+        positive("band_low_ratio", "ratio", "lower end of the error band: true / predicted", required=True),
+        positive("band_high_ratio", "ratio", "upper end of the error band: true / predicted", required=True),
+        integer("fit_rows", "rows", "measured rows behind the fit; 0 when borrowed from another family"),
+        *provenance(),
+    ),
+)
+
+PRODUCTS = Table(
+    "products",
+    "units of purchase: server, rack or cloud instance",
+    ("product",),
+    (
+        key("product", "name of the unit that is ordered"),
+        key("chip", "accelerator inside", "chips.chip"),
+        integer("chips_per_unit", "chips", "accelerators in one unit", required=True, low=1, high=20_000),
+        text("vendor", "who sells it", required=True),
+        positive("nameplate_kw", "kW", "nameplate draw of one unit, host included", band=(0.1, 5_000)),
+        positive(
+            "provisioned_kw",
+            "kW",
+            "peak to be provisioned; blank = nameplate (a measured peak needs a source)",
+            band=(0.05, 5_000),
+        ),
+        number("idle_kw", "kW", "draw of one idle unit", band=(0, 2_500)),
+        positive(
+            "busy_kw",
+            "kW",
+            "draw of one unit under full inference load, before the operating point is known",
+            band=(0.05, 5_000),
+        ),
+        positive("racks_per_unit", "racks", "rack space of one unit"),
+        flag("rack_scale", "true when the unit is a whole rack that cannot be spread over several"),
+        keys("coolings", "cooling options the unit may stand under", "cooling.cooling"),
+        positive("life_years", "years", "service life after commissioning", band=(0.5, 20)),
+        fraction(
+            "maintenance_fraction_per_year", "support and repair per year as a share of the purchase price"
+        ),
+        number("failures_per_year", "failures/year", "unit outages per year", band=(0, 200)),
+        number("repair_days", "days", "time to restore a failed unit", band=(0, 365)),
+        key(
+            "asset_class",
+            "row set of residuals used for market value by age",
+            "residuals.asset_class",
+            required=False,
+        ),
+        *provenance(),
+    ),
+)
+
+OFFERS = Table(
+    "offers",
+    "ways to get a product: purchase, lease, reserved, on demand, spot",
+    ("offer",),
+    (
+        key("offer", "name of the offer"),
+        key("product", "what is offered", "products.product"),
+        text("vendor", "counterparty", required=True),
+        choice("mode", "contract type", MODES),
+        choice(
+            "includes",
+            "hardware = every facility row applies; hosted = power, cooling and space are in the price",
+            ("hardware", "hosted"),
+        ),
+        number(
+            "price", "currency per price_unit", "price of one unit in that unit of measure", required=True
+        ),
+        choice("price_unit", "what the price is for", ("unit", "unit_hour", "unit_month")),
+        key("currency", "currency of the price", "fx.currency", required=False),
+        number(
+            "term_months",
+            "months",
+            "commitment of a lease or reservation; blank for purchase, on demand, spot",
+            band=(0, 240),
+        ),
+        choice(
+            "rent_step",
+            "on demand and spot: released at the end of the period or of the hour",
+            ("period", "hour"),
+            required=False,
+        ),
+        number("lead_weeks", "weeks", "order to delivery", required=True, band=(0, 260)),
+        number("lead_weeks_low", "weeks", "optimistic lead time", band=(0, 260)),
+        number("lead_weeks_high", "weeks", "pessimistic lead time", band=(0, 400)),
+        number(
+            "install_weeks",
+            "weeks",
+            "delivery to first token: installation, burn-in, acceptance",
+            required=True,
+            band=(0, 52),
+        ),
+        fraction(
+            "installation_fraction",
+            "installation, freight and duty as a share of the price, paid with the order",
+        ),
+        number(
+            "supply_units_per_period",
+            "units",
+            "most units this vendor confirms per period; blank = no limit stated",
+        ),
+        fraction("interruption_fraction", "share of hours a spot unit is taken away"),
+        number(
+            "price_trend_fraction_per_year",
+            "fraction/year",
+            "yearly price change, negative when prices fall",
+            low=-0.9,
+            high=3.0,
+        ),
+        date("available_from", "first order date"),
+        date("available_until", "last order date"),
+        keys("sites", "sites the offer serves; blank = every site of the matching kind", "sites.site"),
+        keys("regions", "regions the offer serves; blank = all", "regions.region"),
+        *provenance(),
+    ),
+    scope="candidate",
+)
+
+SUPPLY = Table(
+    "supply",
+    "confirmed units by offer and period; overrides the offer's own limit",
+    ("offer", "period"),
+    (
+        key("offer", "which offer", "offers.offer"),
+        key("period", "which period", "periods.period"),
+        number("units", "units", "most units that can be ordered or rented in the period", required=True),
+    ),
+    scope="scenario",
+)
+
+RESIDUALS = Table(
+    "residuals",
+    "market value by age as a share of the price paid",
+    ("asset_class", "age_years"),
+    (
+        key("asset_class", "class of equipment"),
+        number("age_years", "years", "age since commissioning", required=True, high=40),
+        fraction("residual_fraction", "market value over purchase price", required=True),
+        *provenance(),
+    ),
+)
+
+FLEET = Table(
+    "fleet",
+    "what is installed or already ordered",
+    ("fleet",),
+    (
+        key("fleet", "name of the lot"),
+        key("product", "what it is", "products.product"),
+        key("site", "where it stands or will stand", "sites.site"),
+        key("cooling", "cooling it stands under", "cooling.cooling"),
+        integer("units", "units", "how many", required=True),
+        date("in_service_date", "first day it serves", required=True),
+        date("retire_date", "last day; blank = in_service_date + life of the product"),
+        number(
+            "book_value", "currency", "net book value of the lot today (sunk: shown, not in the objective)"
+        ),
+    ),
+    scope="scenario",
+)
+
+TABLES = (CHIPS, CHIP_FAMILIES, PRODUCTS, OFFERS, SUPPLY, RESIDUALS, FLEET)

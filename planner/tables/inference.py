@@ -1,0 +1,181 @@
+"""Models, engines, measured operating points and levers."""
+
+from __future__ import annotations
+
+from planner.tables.hardware import PHASES
+from planner.tables.schema import (
+    Table,
+    choice,
+    flag,
+    fraction,
+    integer,
+    key,
+    keys,
+    number,
+    positive,
+    provenance,
+    text,
+)
+
+PRECISIONS = ("bf16", "fp8", "int8", "fp4", "mxfp4")
+STATISTICS = ("mean", "median", "p90", "p95", "p99", "unstated")
+
+MODELS = Table(
+    "models",
+    "architecture facts of LLMs for memory and roofline",
+    ("model",),
+    (
+        key("model", "name of the model"),
+        integer("layers", "layers", "decoder layers", low=1),
+        integer("hidden", "elements", "hidden size", low=1),
+        integer("heads", "heads", "attention heads", low=1),
+        integer("kv_heads", "heads", "key/value heads", low=1),
+        integer("head_dim", "elements", "size of one head", low=1),
+        choice("attention", "kind of attention", ("GQA", "MLA"), required=False),
+        integer("full_attention_layers", "layers", "layers that attend to the whole context"),
+        integer("sliding_layers", "layers", "layers with a sliding window"),
+        integer("sliding_window_tokens", "tokens", "window of the sliding layers"),
+        integer("linear_attention_layers", "layers", "layers with a state of fixed size"),
+        integer("linear_state_elements", "elements per layer", "state kept per sequence by a linear layer"),
+        integer("moe_layers", "layers", "layers with experts"),
+        integer("experts", "experts", "experts per layer; blank for dense models"),
+        integer("active_experts", "experts", "experts used per token"),
+        integer(
+            "sparse_attention_topk",
+            "tokens",
+            "tokens attended by a sparse-attention indexer; blank when dense",
+        ),
+        number(
+            "kv_elements_full",
+            "elements per token",
+            "cached per token in full-attention layers (MLA: latent + rope)",
+        ),
+        number(
+            "kv_elements_sliding",
+            "elements per token",
+            "cached per token in sliding layers, capped by the window",
+        ),
+        positive("parameters_total_b", "1e9 parameters", "all weights", band=(0.05, 5_000)),
+        positive(
+            "parameters_active_b",
+            "1e9 parameters",
+            "weights used per token, output head included",
+            band=(0.05, 2_000),
+        ),
+        number("parameters_expert_b", "1e9 parameters", "weights that sit in routed experts"),
+        positive("context_tokens", "tokens", "longest input + output the model supports"),
+        *provenance(),
+    ),
+)
+
+ENGINES = Table(
+    "engines",
+    "named engine configurations: software, precision, options",
+    ("engine",),
+    (
+        key("engine", "name of the configuration"),
+        text("software", "serving software", required=True),
+        text("version", "version the numbers hold for"),
+        choice("weight_precision", "precision of the weights", PRECISIONS, required=False),
+        choice("kv_precision", "precision of the KV cache", PRECISIONS, required=False),
+        keys("vendors", "chip makers the engine runs on; blank = all"),
+        keys("models", "models it can serve; blank = all", "models.model"),
+        fraction("quality_pass_fraction", "quality pass rate against the reference precision", required=True),
+        fraction("memory_fraction", "share of device memory the engine may use"),
+        number("layer_overhead_us", "us per layer", "host and launch time per layer and step"),
+        number("sequence_overhead_us", "us per sequence", "host time per sequence and step"),
+        positive(
+            "tuning_ratio",
+            "ratio",
+            "engine tuning: about 0.65 untuned, 1 reference, 1.3 hand-tuned",
+            band=(0.2, 3),
+        ),
+        *provenance(),
+    ),
+)
+
+OPERATING_POINTS = Table(
+    "operating_points",
+    "measured rates of one configuration at one load",
+    ("point",),
+    (
+        key("point", "name of the row"),
+        key("curve", "rows of one configuration that differ only in load", required=False),
+        key(
+            "product", "unit the rate is for; give either product or chip", "products.product", required=False
+        ),
+        key("chip", "accelerator; give either product or chip", "chips.chip", required=False),
+        integer("chips", "chips", "size of the system whose rate is given", low=1),
+        key("model", "model served", "models.model", required=False),
+        key(
+            "engine",
+            "engine configuration; blank for foreign rows that name only software",
+            "engines.engine",
+            required=False,
+        ),
+        text("software", "serving software and version as the source names it"),
+        choice("weight_precision", "precision of the weights", PRECISIONS, required=False),
+        choice("kv_precision", "precision of the KV cache", PRECISIONS, required=False),
+        integer("tensor_parallel", "chips", "tensor-parallel size", low=1),
+        integer("pipeline_parallel", "stages", "pipeline-parallel size", low=1),
+        integer("expert_parallel", "chips", "expert-parallel size", low=1),
+        flag(
+            "attention_dp", "true when attention runs data-parallel beside tensor or expert parallel experts"
+        ),
+        choice("phase", "what the unit does at this point", PHASES),
+        key("shape", "opaque request shape the rate is for; lengths are then blank", required=False),
+        key("workload", "workload of that shape", "workloads.workload", required=False),
+        number("input_tokens", "tokens", "prompt length, cache hits included"),
+        number("output_tokens", "tokens", "generated length"),
+        number(
+            "concurrency",
+            "requests",
+            "static batch or closed-loop concurrency; blank = the most the engine fits",
+        ),
+        choice(
+            "load_kind",
+            "how the load was made",
+            ("closed_loop", "static_batch", "offline_max", "open_loop", "offered", "unstated"),
+            required=False,
+        ),
+        number("requests_per_s", "requests/s", "completed requests of the system"),
+        number("input_tok_per_s", "tok/s", "prompt tokens of the system, hits included"),
+        number("output_tok_per_s", "tok/s", "generated tokens of the system"),
+        number("ttft_ms", "ms", "time to first token", band=(0.1, 3.6e6)),
+        choice("ttft_statistic", "which statistic ttft_ms is", STATISTICS, required=False),
+        number("ttft_p99_ms", "ms", "99th percentile of time to first token", band=(0.1, 3.6e6)),
+        number("tpot_ms", "ms", "time per output token", band=(0.01, 1e5)),
+        choice("tpot_statistic", "which statistic tpot_ms is", STATISTICS, required=False),
+        number("tpot_p99_ms", "ms", "99th percentile of time per output token", band=(0.01, 1e5)),
+        number(
+            "cache_hit_fraction",
+            "fraction",
+            "share of prompt tokens found in the prefix cache; blank = unknown",
+            high=1.0,
+        ),
+        choice("speculative", "speculative decoding in use", ("yes", "no", "unknown"), required=False),
+        number("power_w", "W", "measured draw of the system named in power_scope"),
+        text("power_scope", "what power_w covers"),
+        flag("verified", "true when an expert checked a row that looks too fast"),
+        *provenance(),
+    ),
+)
+
+LEVERS = Table(
+    "levers",
+    "what an engineering or facility measure changes, by how much",
+    ("lever",),
+    (
+        key("lever", "name of the measure and its variant"),
+        choice("layer", "layer it acts on", ("chip", "engine", "cluster", "power_cooling", "operations")),
+        text("metric", "quantity it changes", required=True),
+        number("effect_low", "see unit", "low end of the measured effect", low=None),
+        number("effect_high", "see unit", "high end of the measured effect", low=None),
+        text("unit", "unit of the effect"),
+        text("conditions", "conditions under which it was measured"),
+        text("interacts_with", "other levers or metrics it interferes with"),
+        *provenance(),
+    ),
+)
+
+TABLES = (MODELS, ENGINES, OPERATING_POINTS, LEVERS)

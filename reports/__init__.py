@@ -1,0 +1,1 @@
+"""Excel workbook, HTML and text reports of a plan."""
