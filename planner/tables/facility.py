@@ -82,7 +82,6 @@ SITES = Table(
         number("it_limit_kw", "kW", "IT power limit; blank = none"),
         number("facility_limit_kw", "kW", "facility power limit; blank = none"),
         fraction("headroom_fraction", "share of usable grid power kept free"),
-        number("existing_it_kw", "kW IT", "hall capacity that stands already and costs nothing more"),
         number(
             "build_capex_per_kw",
             "currency/kW IT",
@@ -138,7 +137,8 @@ FACILITY_OPTIONS = Table(
         key("site", "which site", "sites.site"),
         key("cooling", "which cooling option", "cooling.cooling"),
         number("capacity_kw", "kW IT", "heat the site can remove this way; blank = not limiting"),
-        number("capex_per_kw", "currency/kW IT", "price at this site; blank = the option's own"),
+        number("existing_kw", "kW IT", "hall and cooling of this kind that stand already; blank = 0 (owned sites)"),
+        number("capex_per_kw", "site currency/kW IT", "price at this site; blank = the option's own"),
     ),
     scope="scenario",
 )
