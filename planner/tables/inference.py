@@ -17,7 +17,7 @@ from planner.tables.schema import (
     text,
 )
 
-PRECISIONS = ("bf16", "fp8", "int8", "fp4", "mxfp4")
+PRECISIONS = ("bf16", "fp8", "int8", "fp4", "mxfp4", "int4")
 STATISTICS = ("mean", "median", "p90", "p95", "p99", "unstated")
 
 MODELS = Table(
@@ -161,6 +161,32 @@ OPERATING_POINTS = Table(
     ),
 )
 
+ROOFLINE_CONSTANTS = Table(
+    "roofline_constants",
+    "constants of the roofline that belong to no chip family and no engine, fitted on measured points",
+    ("constant",),
+    (
+        key("constant", "name of the constant"),
+        number("value", "see unit", "fitted or sourced value", required=True, low=None),
+        text("unit", "unit of the value", required=True),
+        text("meaning", "what it stands for in the formulas", required=True),
+        *provenance(),
+    ),
+)
+
+STATISTIC_FACTORS = Table(
+    "statistic_factors",
+    "how one statistic of a latency relates to its median, for rows that state another than the target's",
+    ("metric", "statistic"),
+    (
+        choice("metric", "which latency", ("ttft", "tpot")),
+        choice("statistic", "which statistic of it", STATISTICS),
+        positive("ratio_to_median", "ratio", "the statistic over the median", required=True, band=(0.5, 50)),
+        fraction("attained_fraction", "share of requests at or below the statistic; blank when unstated"),
+        *provenance(),
+    ),
+)
+
 LEVERS = Table(
     "levers",
     "what an engineering or facility measure changes, by how much",
@@ -178,4 +204,4 @@ LEVERS = Table(
     ),
 )
 
-TABLES = (MODELS, ENGINES, OPERATING_POINTS, LEVERS)
+TABLES = (MODELS, ENGINES, OPERATING_POINTS, ROOFLINE_CONSTANTS, STATISTIC_FACTORS, LEVERS)
