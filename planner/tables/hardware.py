@@ -92,7 +92,12 @@ PRODUCTS = Table(
     ("product",),
     (
         key("product", "name of the unit that is ordered"),
-        key("chip", "accelerator inside", "chips.chip"),
+        key(
+            "chip",
+            "accelerator inside; blank when its rates come only from opaque points",
+            "chips.chip",
+            required=False,
+        ),
         integer("chips_per_unit", "chips", "accelerators in one unit", required=True, low=1, high=20_000),
         text("vendor", "who sells it", required=True),
         positive("nameplate_kw", "kW", "nameplate draw of one unit, host included", band=(0.1, 5_000)),
