@@ -1,0 +1,31 @@
+"""The command line: the only code that prints or sets exit codes.
+
+A file per group of commands. Stages are imported inside the commands, so that ``planner --help`` answers
+at once and a command loads only what it needs.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import click
+
+from planner.cli.catalog_commands import catalog
+from planner.cli.framework import PlannerGroup
+
+
+@click.group(name="planner", cls=PlannerGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="token-fleet-planner", prog_name="planner")
+@click.option("--debug", is_flag=True, help="Show the log and the traceback of unexpected errors.")
+def main(debug: bool) -> None:
+    """Decide what to buy, lease or rent to serve LLM workloads, when, where, and at what cost.
+
+    A SCENARIO is a folder, an .xlsx workbook, or the name of a shipped example.
+    """
+    logging.basicConfig(
+        level=logging.INFO if debug else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )
+
+
+for command in (catalog,):
+    main.add_command(command)

@@ -1,0 +1,96 @@
+"""``planner points`` and ``predict``: what the performance stage says before any plan is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from planner.cli.console import frame_text, warn
+from planner.cli.framework import ExampleCommand, echo_json
+from planner.cli.options import json_option, scenario_argument, set_option
+from planner.errors import Fault, InputError
+
+TAKEN_COLUMNS = (
+    "workload",
+    "shape",
+    "ttft_class",
+    "product",
+    "engine",
+    "phase",
+    "replica_chips",
+    "concurrency",
+    "requests_per_s",
+    "ttft_ms",
+    "tpot_ms",
+    "unit_kw",
+    "provider",
+    "confidence",
+)
+
+
+@click.command(
+    cls=ExampleCommand,
+    examples=[
+        "planner points small",
+        "planner points small --refused",
+        "planner points small --csv points.csv",
+    ],
+)
+@scenario_argument
+@set_option
+@click.option("--refused", is_flag=True, help="Show the points that were refused, with the reason.")
+@json_option
+@click.option(
+    "--csv", "csv_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the rows as CSV."
+)
+def points(
+    scenario: str, overrides: tuple[str, ...], refused: bool, as_json: bool, csv_file: Path | None
+) -> None:
+    """Show the operating points that meet each workload's targets, per unit of purchase."""
+    from planner.inputs import load_scenario
+    from planner.performance import operating_points
+
+    loaded = load_scenario(scenario, overrides)
+    found = operating_points(loaded)
+    rows = found.refused if refused else found.taken
+    if csv_file is not None:
+        rows.to_csv(csv_file, index=False, lineterminator="\n")
+    if as_json:
+        echo_json(
+            {
+                "status": "ok",
+                "scenario": loaded.name,
+                "points": found.taken.to_dict("records"),
+                "refused": found.refused.to_dict("records"),
+                "routes": found.routes.to_dict("records"),
+                "warnings": list(loaded.warnings),
+            }
+        )
+        return
+    warn(loaded.warnings)
+    if csv_file is not None:
+        click.echo(f"wrote {csv_file}: {len(rows)} rows")
+        return
+    click.echo(frame_text(rows, None if refused else TAKEN_COLUMNS))
+    click.echo(f"{len(found.taken)} points taken, {len(found.refused)} refused")
+
+
+@click.command(cls=ExampleCommand, examples=["planner predict points.csv -o predicted.csv"])
+@click.argument("points_file", metavar="POINTS.csv", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--out", metavar="OUT.csv", type=click.Path(path_type=Path), required=True, help="File to write."
+)
+def predict(points_file: Path, out: Path) -> None:
+    """Predict speed and latency of configurations given by chip, model, engine, lengths and load."""
+    import pandas as pd
+
+    from planner.performance import predict_points
+
+    try:
+        rows = pd.read_csv(points_file)
+    except (OSError, UnicodeDecodeError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        raise InputError([Fault(str(points_file), f"cannot be read as CSV: {error}")]) from error
+    predicted = predict_points(rows)
+    predicted.to_csv(out, index=False, lineterminator="\n")
+    click.echo(f"wrote {out}: {len(predicted)} of {len(rows)} rows predicted")
