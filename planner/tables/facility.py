@@ -10,6 +10,7 @@ from planner.tables.schema import (
     fraction,
     integer,
     key,
+    keys,
     number,
     positive,
     provenance,
@@ -53,11 +54,17 @@ COOLING = Table(
         fraction("distribution_loss_fraction", "UPS, transformer and wiring loss over IT power"),
         fraction("fan_pump_fraction", "fans and pumps over IT power"),
         number("supply_c", "degC", "supply set point of air or water", low=-20, high=80),
-        number(
+        positive(
             "approach_k",
             "K",
-            "free cooling works while outdoor temperature is below supply minus approach",
+            "outdoor air does all the cooling up to supply minus approach",
             high=40,
+        ),
+        positive(
+            "free_cooling_band_k",
+            "K",
+            "warming of the loop: over this span above that limit the chiller takes over in full",
+            high=60,
         ),
         positive("chiller_cop", "kW heat per kW", "chiller COP at the reference lift", band=(0.5, 30)),
         positive("chiller_reference_lift_k", "K", "outdoor minus supply temperature at which the COP holds"),
@@ -137,7 +144,7 @@ FACILITY_OPTIONS = Table(
         key("site", "which site", "sites.site"),
         key("cooling", "which cooling option", "cooling.cooling"),
         number("capacity_kw", "kW IT", "heat the site can remove this way; blank = not limiting"),
-        number("existing_kw", "kW IT", "hall and cooling of this kind that stand already; blank = 0 (owned sites)"),
+        number("existing_kw", "kW IT", "hall and cooling of this kind that stand already; blank = 0"),
         number("capex_per_kw", "site currency/kW IT", "price at this site; blank = the option's own"),
     ),
     scope="scenario",
@@ -173,19 +180,77 @@ TARIFFS = Table(
     (
         key("tariff", "name of the tariff"),
         key("component", "name of the charge inside the tariff"),
-        choice("charge", "what is billed", ("energy", "demand", "fixed")),
+        choice(
+            "charge",
+            "what is billed; a minimum tops the bill up, a levy is a share of other charges",
+            ("energy", "demand", "fixed", "minimum", "levy"),
+        ),
         number(
             "price",
             "currency per price_unit",
-            "price of the charge; energy may be negative in wholesale hours",
+            "price of the charge; with a market it is added to the market's price; energy may be negative",
             required=True,
             low=None,
         ),
-        choice("price_unit", "unit of measure", ("kwh", "kw_month", "month", "day")),
+        choice(
+            "price_unit",
+            "unit of measure; kVA units need power_factor, fraction is for levies",
+            (
+                "kwh",
+                "kvah",
+                "kw_month",
+                "kva_month",
+                "kw_year",
+                "month",
+                "day",
+                "year",
+                "fraction",
+            ),
+        ),
         key("currency", "currency of the price", "fx.currency"),
         text("months", "months it applies in, such as 1-3;12; blank = all"),
-        choice("day_type", "days it applies on", ("all", "weekday", "weekend")),
-        text("hours", "local hours, start-end, such as 07-22;23-24; blank = all"),
+        choice("day_type", "days it applies on; weekend is Sat and Sun", ("all", "weekday", "weekend")),
+        text("hours", "local hours, start-end, such as 07-22;23-24, 22-07 or 08:30-11:30; blank = all"),
+        key("market", "hourly market price the energy charge follows", "wholesale.market", required=False),
+        date("start_date", "first day the charge holds; blank = always has"),
+        date("end_date", "last day the charge holds; blank = open"),
+        key("tier_of", "name shared by the tiers of one charge; blank = no tiers", required=False),
+        number("tier_from", "see tier_unit", "use at which the tier starts; 0 for the first"),
+        choice(
+            "tier_unit",
+            "what tiers count: kWh of the month, kWh per measured peak kW of the month, or billed kW",
+            ("kwh", "kwh_per_kw", "kw"),
+            required=False,
+        ),
+        fraction("ratchet_fraction", "billed kW is at least this share of the highest earlier peak"),
+        integer("ratchet_months", "months", "how many earlier months a ratchet looks at", low=1, high=60),
+        text("ratchet_season", "months whose peaks a ratchet counts, such as 6-9; blank = all"),
+        number("minimum_kw", "kW", "billed kW is never below this"),
+        fraction(
+            "contract_fraction", "billed kW (or the kW of a minimum) is at least this share of the contract"
+        ),
+        text(
+            "named_hours",
+            "local hours named afterwards whose mean kW is billed: 2026-06-24T16:00;2026-07-20T17:00",
+        ),
+        fraction("power_factor", "kW per kVA assumed for kVA units"),
+        keys("applies_to", "components a levy is a share of; blank = all energy, demand and fixed charges"),
+        *provenance(),
+    ),
+)
+
+WHOLESALE = Table(
+    "wholesale",
+    "mean market price of electricity by month and local hour, without grid fee, levies or tax",
+    ("market", "month"),
+    (
+        key("market", "name of the market area"),
+        integer("month", "month", "calendar month", required=True, low=1, high=12),
+        key("currency", "currency of the prices", "fx.currency"),
+        *(
+            number(hour, "currency/kWh", f"price in the local hour {hour[1:]}", required=True, low=None)
+            for hour in HOURS
+        ),
         *provenance(),
     ),
 )
@@ -225,6 +290,7 @@ TABLES = (
     FACILITY_OPTIONS,
     CLIMATE,
     TARIFFS,
+    WHOLESALE,
     CARBON,
     LATENCY,
 )
