@@ -1,0 +1,165 @@
+"""From a scenario and its operating points to the coefficients of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from planner.coefficients import cost, fleet, serving, site
+from planner.coefficients.blocks import block_means, cell_features, choose_blocks
+from planner.coefficients.bundle import Coefficients
+from planner.coefficients.money import discount_factor
+from planner.coefficients.pue import design_pue, pue_by_cell
+from planner.coefficients.tariff import energy_price_by_cell
+from planner.inputs import Scenario, resolved_workloads
+from planner.inputs.calendar import calendar_cells, period_frame
+from planner.inputs.demand import demand_by_cell
+from planner.performance import PointSet
+from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR
+
+
+def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
+    """Return everything the formulation reads.
+
+    Parameters
+    ----------
+    scenario
+        A checked scenario.
+    points
+        Its usable operating points and routes.
+    """
+    periods = priced_periods(scenario)
+    workloads = resolved_workloads(scenario).set_index("workload")
+    shapes = serving.token_yields(scenario, workloads)
+    cells = calendar_cells(scenario)
+    cell_demand = demand_by_cell(scenario)
+    prices, pue = energy_price_by_cell(scenario, cells), pue_by_cell(scenario, cells)
+    features = cell_features(cell_demand, _token_weights(shapes), prices, pue)
+    assigned = choose_blocks(cells, features, scenario.settings.max_blocks)
+    blocks = _block_frame(assigned)
+    demand = block_means(assigned, cell_demand, ["workload", "region"], "requests_per_s")
+    stand = cost.priced_stands(scenario, fleet.stands(scenario))
+    orders = fleet.order_columns(stand, periods, scenario.settings.lead_case)
+    alive = fleet.alive_pairs(orders, periods)
+    rents = fleet.rent_columns(stand, periods, scenario.settings.lead_case)
+    owned = fleet.fleet_units(scenario, periods)
+    limits, hall = site.site_limits(scenario, periods), site.halls(scenario)
+    builds, opened = site.build_columns(hall, periods), site.openings(scenario, limits)
+    peaks, peak_blocks = site.peak_charges(scenario, assigned)
+    block_prices = block_means(assigned, prices, ["site"], "price_per_kwh")
+    own = scenario.tables["sites"].loc[scenario.tables["sites"]["kind"] != "cloud", "site"]
+    block_prices = block_prices[block_prices["site"].isin(own)].reset_index(drop=True)
+    installed = installed_columns(alive, owned)
+    whole_rent, hourly_rent = cost.rent_costs(stand, rents, periods, blocks)
+    lost_value = cost.optional_value(demand, shapes, workloads, blocks)
+    routes = points.routes.loc[points.routes["admissible"], ["workload", "region", "site", "ttft_class", "rtt_ms"]]
+    return Coefficients(
+        settings=scenario.settings,
+        periods=periods,
+        blocks=blocks,
+        assigned_cells=assigned,
+        demand=demand[demand["requests_per_s"] > 0].reset_index(drop=True),
+        shapes=shapes,
+        workloads=workloads,
+        routes=routes.reset_index(drop=True),
+        runs=serving.run_options(scenario, points, stand, workloads),
+        stands=stand,
+        orders=orders,
+        alive=alive,
+        rents=rents,
+        fleet_units=owned,
+        supply=fleet.supply_limits(scenario, periods),
+        pue=block_means(assigned, pue, ["site", "cooling"], "pue"),
+        design_pue=design_pue(scenario),
+        prices=block_prices,
+        site_limits=limits,
+        halls=hall,
+        builds=builds,
+        openings=opened,
+        peaks=peaks,
+        peak_blocks=peak_blocks,
+        budgets=scenario.tables["budgets"],
+        costs={
+            "order": cost.order_costs(scenario, stand, orders, alive, periods),
+            "rent": whole_rent,
+            "rent_hour": hourly_rent,
+            "installed": cost.installed_costs(scenario, stand, installed, periods),
+            "build_kw": cost.build_costs(scenario, hall, builds, periods),
+            "open": cost.opening_costs(scenario, opened, periods),
+            "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
+            "peak_kw": cost.peak_costs(peaks),
+            "unserved": lost_value,
+            "constant": _served_optional(lost_value, demand, workloads),
+        },
+    )
+
+
+def priced_periods(scenario: Scenario) -> pd.DataFrame:
+    """Return the periods with discount factors: orders at the start, running cost and tokens in the middle."""
+    periods = period_frame(scenario)
+    rate = scenario.settings.discount_rate_fraction
+    months = periods["months"].fillna(periods["hours"] / HOURS_PER_MONTH)
+    years = 2.0 * (periods["mid_years"] - periods["start_years"])
+    end = float(periods["start_years"].iloc[-1] + years.iloc[-1])
+    return periods.assign(
+        months_equivalent=months,
+        years=years.where(periods["months"].notna(), periods["hours"] / HOURS_PER_YEAR),
+        discount_start=discount_factor(rate, periods["start_years"].to_numpy()),
+        discount_mid=discount_factor(rate, periods["mid_years"].to_numpy()),
+        discount_end=float(discount_factor(rate, end)),
+    )
+
+
+def installed_columns(alive: pd.DataFrame, fleet_units: pd.DataFrame) -> pd.DataFrame:
+    """Return offer, site, cooling, period wherever a committed or existing unit can be in service."""
+    ordered = alive[[*fleet.STAND, "alive_period"]].rename(columns={"alive_period": "period"})
+    existing = fleet_units[[*fleet.STAND, "period"]]
+    return pd.concat([ordered, existing], ignore_index=True).drop_duplicates().reset_index(drop=True)
+
+
+def _token_weights(shapes: pd.DataFrame) -> pd.DataFrame:
+    weighted = shapes[["input_tokens", "output_tokens"]].mul(shapes["share_fraction"], axis=0)
+    return weighted.groupby(shapes["workload"]).sum()
+
+
+def _block_frame(assigned: pd.DataFrame) -> pd.DataFrame:
+    grouped = assigned.groupby(["period", "block"], sort=False)
+    frame = grouped.agg(hours=("hours", "sum"), label=("label", "first")).reset_index()
+    order = {name: rank for rank, name in enumerate(assigned["period"].drop_duplicates())}
+    return frame.sort_values(["period", "block"], key=lambda s: s.map(order) if s.name == "period" else s).reset_index(drop=True)
+
+
+def _served_optional(lost: pd.DataFrame, demand: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
+    """Return minus the value of all optional demand: with the loss on ``unserved`` it leaves minus the value served."""
+    table = lost.merge(demand, on=["workload", "region", "period", "block"])
+    optional = 1.0 - table["workload"].map(workloads["must_serve_fraction"])
+    amount = -(table["amount"] * table["requests_per_s"] * optional)
+    return table[["workload", "region", "period", "block", *cost.PAYMENT]].assign(amount=amount)
+
+
+def discounted(terms: pd.DataFrame, periods: pd.DataFrame) -> pd.Series:
+    """Return the discount factor of each cost row by its period of payment and timing."""
+    paid = terms["paid_period"]
+    return (
+        paid.map(periods["discount_mid"])
+        .where(terms["timing"] != "start", paid.map(periods["discount_start"]))
+        .where(terms["timing"] != "end", paid.map(periods["discount_end"]))
+        .astype(float)
+    )
+
+
+LABELS: Mapping[str, list[str]] = {
+    "order": [*fleet.STAND, "period"],
+    "installed": [*fleet.STAND, "period"],
+    "rent": [*fleet.STAND, "period"],
+    "rent_hour": [*fleet.STAND, "period", "block"],
+    "run": ["point", "site", "cooling", "period", "block"],
+    "flow": ["workload", "shape", "region", "site", "period", "block"],
+    "unserved": ["workload", "region", "period", "block"],
+    "grid_kw": ["site", "period", "block"],
+    "peak_kw": ["site", "component", "period"],
+    "build_kw": ["site", "cooling", "period"],
+    "open": ["site", "period"],
+}
+"""Label levels of every variable family."""

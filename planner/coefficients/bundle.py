@@ -1,0 +1,90 @@
+"""Coefficients: the only thing the formulation reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from planner.inputs import Settings
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Labelled frames of everything the model multiplies or limits. Money in the scenario's currency, power in kW.
+
+    Attributes
+    ----------
+    settings
+        The scenario's settings.
+    periods
+        Index period: ordinal, start_date, months, hours, start_weeks, start_years, mid_years, discount_start,
+        discount_mid, discount_end (of the horizon).
+    blocks
+        period, block, hours, label.
+    demand
+        workload, region, period, block, requests_per_s (first attempts).
+    shapes
+        workload, shape, share_fraction, tokens and effective Mtok per request.
+    workloads
+        Index workload: must_serve_fraction, value_per_mtok, ...
+    routes
+        workload, region, site, ttft_class, rtt_ms.
+    runs
+        point, site, cooling and what one busy unit does (see ``serving.run_options``).
+    stands
+        offer, site, cooling and the unit's physical numbers (see ``fleet.stands``).
+    orders, alive
+        Orders that can serve inside the horizon; the periods each one serves.
+    rents
+        offer, site, cooling, period, rent_step.
+    fleet_units
+        offer, site, cooling, period, units.
+    supply
+        offer, period, units.
+    pue, design_pue
+        site, cooling, period, block, pue; site, cooling, period, pue at the design temperature.
+    site_limits
+        site, period, kind, usable_kw, headroom_fraction, it_limit_kw, facility_limit_kw, racks.
+    halls
+        site, cooling, existing_kw, capacity_kw, owned.
+    builds
+        site, cooling, period, in_service_ordinal.
+    openings
+        site, period of sites whose opening costs something.
+    peaks, peak_blocks
+        Demand charges: site, component, period, months, price; the blocks each one sees.
+    budgets
+        budget, kind, period, site, limit.
+    costs
+        Family name -> label columns of the family, line, kind, paid_period, timing, amount per unit of the column.
+        Key ``constant`` holds amounts that no decision changes.
+    """
+
+    settings: Settings
+    periods: pd.DataFrame
+    blocks: pd.DataFrame
+    assigned_cells: pd.DataFrame
+    demand: pd.DataFrame
+    shapes: pd.DataFrame
+    workloads: pd.DataFrame
+    routes: pd.DataFrame
+    runs: pd.DataFrame
+    stands: pd.DataFrame
+    orders: pd.DataFrame
+    alive: pd.DataFrame
+    rents: pd.DataFrame
+    fleet_units: pd.DataFrame
+    supply: pd.DataFrame
+    pue: pd.DataFrame
+    design_pue: pd.DataFrame
+    prices: pd.DataFrame
+    site_limits: pd.DataFrame
+    halls: pd.DataFrame
+    builds: pd.DataFrame
+    openings: pd.DataFrame
+    peaks: pd.DataFrame
+    peak_blocks: pd.DataFrame
+    budgets: pd.DataFrame
+    costs: Mapping[str, pd.DataFrame]

@@ -1,0 +1,218 @@
+"""Every amount of money a decision causes, one row per cost line and period of payment.
+
+Each function returns rows with the label columns of one variable family and
+
+``line``         name of the ledger row
+``kind``         capex, opex, value (of optional demand) or sunk
+``paid_period``  period in which it is paid
+``timing``       start, mid or end (end of the horizon)
+``amount``       currency per unit of the column, undiscounted
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.fleet import STAND
+from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
+from planner.coefficients.tariff import fixed_charges
+from planner.inputs import Scenario
+from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW, MONTHS_PER_YEAR
+
+PAYMENT = ["line", "kind", "paid_period", "timing", "amount"]
+HOURLY_LINES = {"lease": "lease", "reserved": "reserved_rent", "on_demand": "on_demand_rent", "spot": "spot_rent"}
+
+
+def price_in_period(stand: pd.DataFrame, start_years: pd.Series) -> pd.Series:
+    """Return the price with its yearly trend applied from the start of the horizon."""
+    trend = stand["price_trend_fraction_per_year"].fillna(0.0)
+    return stand["price_converted"] * (1.0 + trend) ** start_years
+
+
+def priced_stands(scenario: Scenario, stand: pd.DataFrame) -> pd.DataFrame:
+    """Return the stands with their price in the scenario's currency (``price_converted``)."""
+    ratio = currency_ratio(scenario.tables["fx"], stand["currency"], scenario.settings.currency)
+    return stand.assign(price_converted=stand["price"] * ratio)
+
+
+def _rows(frame: pd.DataFrame, labels: list[str], line: str, kind: str, paid: str, timing: str, amount: pd.Series) -> pd.DataFrame:
+    rows = frame[labels].assign(line=line, kind=kind, paid_period=frame[paid], timing=timing, amount=amount)
+    return rows[rows["amount"] != 0.0]
+
+
+def order_costs(scenario: Scenario, stand: pd.DataFrame, orders: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return what one ordered unit costs: price and installation at the order, residual at the end, term payments."""
+    labels = [*STAND, "period"]
+    table = orders.merge(stand, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
+    table["start_years"] = table["period"].map(periods["start_years"])
+    table["price_paid"] = price_in_period(table, table["start_years"])
+    bought = table[table["mode"] == "purchase"]
+    last = periods.index[-1]
+    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
+    began = periods["start_years"].to_numpy()[bought["in_service_ordinal"].to_numpy(int)]
+    share = _residual_share(scenario, bought, end_years - began)
+    parts = [
+        _rows(bought, labels, "hardware_purchase", "capex", "period", "start", bought["price_paid"]),
+        _rows(bought, labels, "installation", "capex", "period", "start", bought["price_paid"] * bought["installation_fraction"].fillna(0.0)),
+        _rows(bought.assign(last=last), labels, "hardware_residual", "capex", "last", "end", -bought["price_paid"] * share),
+    ]
+    for mode in ("lease", "reserved"):
+        held = table[table["mode"] == mode].merge(alive, on=labels)
+        per_hour = held["price_paid"].where(held["price_unit"] == "unit_hour", held["price_paid"] / HOURS_PER_MONTH)
+        amount = per_hour * held["alive_period"].map(periods["hours"])
+        parts.append(_rows(held, labels, HOURLY_LINES[mode], "opex", "alive_period", "mid", amount))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _residual_share(scenario: Scenario, bought: pd.DataFrame, age_years: np.ndarray) -> np.ndarray:
+    settings = scenario.settings
+    if settings.residual_method == "none":
+        return np.zeros(len(bought))
+    if settings.residual_method == "sinking_fund":
+        return sinking_fund_residual(settings.discount_rate_fraction, age_years, bought["life_years"].to_numpy())
+    return market_residual(scenario.tables["residuals"], bought["asset_class"], age_years)
+
+
+def rent_costs(stand: pd.DataFrame, rents: pd.DataFrame, periods: pd.DataFrame, blocks: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return what one rented unit costs for a period, and for a block where it is released by the hour."""
+    table = rents.merge(stand.drop(columns="rent_step"), on=STAND, validate="many_to_one")
+    price = price_in_period(table, table["period"].map(periods["start_years"]))
+    table["per_hour"] = price.where(table["price_unit"] == "unit_hour", price / HOURS_PER_MONTH)
+    table["line"] = table["mode"].map(HOURLY_LINES)
+    table = table.assign(kind="opex", paid_period=table["period"], timing="mid")
+    whole = table[table["rent_step"] != "hour"]
+    whole = whole.assign(amount=whole["per_hour"] * whole["period"].map(periods["hours"]))
+    hourly = table[table["rent_step"] == "hour"].merge(blocks[["period", "block", "hours"]], on="period")
+    hourly = hourly.assign(amount=hourly["per_hour"] * hourly["hours"])
+    return whole[[*STAND, "period", *PAYMENT]], hourly[[*STAND, "period", "block", *PAYMENT]]
+
+
+def installed_costs(scenario: Scenario, stand: pd.DataFrame, installed: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return what one installed unit costs to keep for a period: maintenance, space, staff, network."""
+    labels = [*STAND, "period"]
+    sites = scenario.tables["sites"]
+    ratio = currency_ratio(scenario.tables["fx"], sites["currency"], scenario.settings.currency)
+    money = sites[["site", "kind"]].assign(
+        rent=sites["rent_per_kw_month"].fillna(0.0) * ratio,
+        staff=sites["staff_per_mw"].fillna(0.0) / KW_PER_MW * sites["staff_cost_per_year"].fillna(0.0) * ratio,
+        network=sites["network_cost_per_kw_year"].fillna(0.0) * ratio,
+    )
+    table = installed.merge(stand, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
+    table = table.drop(columns="kind", errors="ignore").merge(money, on="site", validate="many_to_one")
+    table = table[table["includes"] == "hardware"]
+    years, months = table["period"].map(periods["years"]), table["period"].map(periods["months_equivalent"])
+    kept = table["provisioned_kw"]
+    bought = table["mode"].isin(["purchase", "owned"])
+    new_price = purchase_prices(stand)
+    price = table["product"].map(new_price).fillna(0.0).where(bought, 0.0)
+    return pd.concat(
+        [
+            _rows(table, labels, "maintenance", "opex", "period", "mid", price * table["maintenance_fraction_per_year"].fillna(0.0) * years),
+            _rows(table, labels, "facility_rent", "opex", "period", "mid", table["rent"].where(table["kind"] == "colo", 0.0) * kept * months),
+            _rows(table, labels, "staff", "opex", "period", "mid", table["staff"] * kept * years),
+            _rows(table, labels, "network", "opex", "period", "mid", table["network"] * kept * years),
+        ],
+        ignore_index=True,
+    )
+
+
+def purchase_prices(stand: pd.DataFrame) -> pd.Series:
+    """Return the lowest purchase price by product today: the base of maintenance for bought and existing units."""
+    bought = stand[stand["mode"] == "purchase"]
+    return bought.groupby("product")["price_converted"].min()
+
+
+def build_costs(scenario: Scenario, hall: pd.DataFrame, builds: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return what one kW of new hall costs: building, cooling plant, its upkeep, and its value at the end."""
+    labels = ["site", "cooling", "period"]
+    fx, currency = scenario.tables["fx"], scenario.settings.currency
+    site_ratio = currency_ratio(fx, hall["currency"], currency)
+    plant = hall["capex_per_kw"].to_numpy() * site_ratio
+    listed = hall["capex_per_kw_cooling"].fillna(0.0).to_numpy() * currency_ratio(fx, hall["currency_cooling"], currency)
+    priced = hall[["site", "cooling", "build_life_years", "maintenance_fraction_per_year"]].assign(
+        shell=hall["build_capex_per_kw"].to_numpy() * site_ratio, plant=np.where(np.isnan(plant), listed, plant)
+    )
+    table = builds.merge(priced, on=["site", "cooling"], validate="many_to_one").assign(last=periods.index[-1])
+    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
+    ready_years = periods["start_years"].to_numpy()[table["in_service_ordinal"].to_numpy(int)]
+    life = table["build_life_years"].fillna(1.0).to_numpy()
+    left = sinking_fund_residual(scenario.settings.discount_rate_fraction, end_years - ready_years, life)
+    left = np.where(table["build_life_years"].isna(), 0.0, left) if scenario.settings.residual_method != "none" else np.zeros(len(table))
+    upkeep = table.merge(periods.reset_index()[["period", "ordinal", "years"]].rename(columns={"period": "kept_period", "ordinal": "kept"}), how="cross")
+    upkeep = upkeep[upkeep["kept"] >= upkeep["in_service_ordinal"]]
+    return pd.concat(
+        [
+            _rows(table, labels, "facility_build", "capex", "period", "start", table["shell"]),
+            _rows(table, labels, "cooling_build", "capex", "period", "start", table["plant"]),
+            _rows(table, labels, "facility_residual", "capex", "last", "end", -(table["shell"] + table["plant"]) * left),
+            _rows(upkeep, labels, "cooling_maintenance", "opex", "kept_period", "mid", upkeep["plant"] * upkeep["maintenance_fraction_per_year"].fillna(0.0) * upkeep["years"]),
+        ],
+        ignore_index=True,
+    )
+
+
+def opening_costs(scenario: Scenario, opened: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return what being open costs: the one-off in the first open period, fixed cost and fixed charges in each.
+
+    The one-off is carried as ``+cost`` in the period and ``-cost`` in the next, so that a site open from v on pays it once.
+    """
+    labels = ["site", "period"]
+    sites = scenario.tables["sites"]
+    ratio = currency_ratio(scenario.tables["fx"], sites["currency"], scenario.settings.currency)
+    fixed = fixed_charges(scenario).groupby("tariff")["price_per_month"].sum()
+    money = sites[["site"]].assign(
+        once=sites["opening_cost"].fillna(0.0) * ratio,
+        yearly=sites["fixed_cost_per_year"].fillna(0.0) * ratio,
+        monthly=sites["tariff"].map(fixed).fillna(0.0).astype(float),
+    )
+    table = opened.merge(money, on="site", validate="many_to_one")
+    following = dict(zip(periods.index[:-1], periods.index[1:], strict=True))
+    table["next_period"] = table["period"].map(following)
+    later = table[table["next_period"].notna()]
+    return pd.concat(
+        [
+            _rows(table, labels, "site_opening", "capex", "period", "start", table["once"]),
+            _rows(later, labels, "site_opening", "capex", "next_period", "start", -later["once"]),
+            _rows(table, labels, "site_fixed", "opex", "period", "mid", table["yearly"] * table["period"].map(periods["years"])),
+            _rows(table, labels, "tariff_fixed", "opex", "period", "mid", table["monthly"] * table["period"].map(periods["months_equivalent"])),
+        ],
+        ignore_index=True,
+    )
+
+
+def energy_costs(scenario: Scenario, prices: pd.DataFrame, blocks: pd.DataFrame) -> pd.DataFrame:
+    """Return what one kW drawn at the meter through a block costs: energy and carbon."""
+    labels = ["site", "period", "block"]
+    table = prices.merge(blocks[["period", "block", "hours"]], on=["period", "block"], validate="many_to_one")
+    region = scenario.tables["sites"].set_index("site")["region"]
+    intensity = scenario.tables["carbon"].set_index("region")["gco2_per_kwh"]
+    grams = table["site"].map(region).map(intensity).fillna(0.0).astype(float)
+    carbon = grams / G_PER_KG / KG_PER_TONNE * scenario.settings.carbon_price_per_t
+    return pd.concat(
+        [
+            _rows(table, labels, "energy", "opex", "period", "mid", table["price_per_kwh"] * table["hours"]),
+            _rows(table, labels, "carbon", "opex", "period", "mid", carbon * table["hours"]),
+        ],
+        ignore_index=True,
+    )
+
+
+def peak_costs(peaks: pd.DataFrame) -> pd.DataFrame:
+    """Return what one kW of billing peak costs in a period: price x months of the charge."""
+    labels = ["site", "component", "period"]
+    return _rows(peaks, labels, "demand_charge", "opex", "period", "mid", peaks["price_per_kw_month"] * peaks["months"])
+
+
+def optional_value(demand: pd.DataFrame, shapes: pd.DataFrame, workloads: pd.DataFrame, blocks: pd.DataFrame) -> pd.DataFrame:
+    """Return the value of one request/s of optional demand left unserved in a block (a loss, kind ``value``).
+
+    Valued at reference yield (success x quality), so that the worth of a request does not depend on what serves it.
+    """
+    from planner.coefficients.serving import requests_in_block
+
+    optional = workloads[(workloads["must_serve_fraction"] < 1) & (workloads["value_per_mtok"].fillna(0.0) > 0)]
+    mean = (shapes["share_fraction"] * shapes["reference_mtok_per_request"]).groupby(shapes["workload"]).sum()
+    table = demand[demand["workload"].isin(optional.index)].merge(blocks[["period", "block", "hours"]], on=["period", "block"])
+    worth = table["workload"].map(mean) * table["workload"].map(workloads["value_per_mtok"]) * requests_in_block(table["hours"])
+    return _rows(table, ["workload", "region", "period", "block"], "optional_demand_value", "value", "period", "mid", worth)

@@ -1,0 +1,101 @@
+"""What one unit of a product does for a workload at a site: rates, headroom, effective tokens, power."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.fleet import HOSTED_COOLING
+from planner.inputs import Scenario
+from planner.performance import PointSet
+from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
+
+
+def held_frequency(scenario: Scenario) -> pd.DataFrame:
+    """Return cooling, prefill, decode: held clock over nominal in the scenario's cooling case (1 where not stated)."""
+    cooling = scenario.tables["cooling"]
+    case = scenario.settings.cooling_case
+    result = cooling[["cooling"]].copy()
+    for phase in ("prefill", "decode"):
+        base = cooling[f"frequency_{phase}_fraction"]
+        if case != "base":
+            base = cooling[f"frequency_{phase}_{case}_fraction"].fillna(base)
+        result[phase] = base.fillna(1.0)
+    result.loc[result["cooling"] == HOSTED_COOLING, ["prefill", "decode"]] = 1.0
+    return result
+
+
+def run_options(scenario: Scenario, points: PointSet, stand: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
+    """Return every (point, site, cooling) at which a workload can run, with what one busy unit does there.
+
+    The rate is requests/s per unit, first attempts only: ``attempts/s x frequency / (1 + retries)`` with
+    ``frequency = 1 / (f / prefill clock + (1 - f) / decode clock)`` and f the share of busy time in prefill.
+    Capacity is sized on the busiest minute: a unit-hour of work needs ``f x input peak + (1 - f) x output peak``
+    unit-hours of installed capacity.
+
+    Returns
+    -------
+    DataFrame: point, site, cooling, workload, shape, ttft_class, product, phase, requests_per_s,
+    peak_ratio (installed per busy unit), added_kw (busy minus idle), effective_mtok_per_request,
+    generated_mtok_per_request.
+    """
+    taken = points.taken
+    pools = stand[["product", "site", "cooling", "idle_kw", "busy_kw", "nameplate_kw", "includes"]].drop_duplicates(
+        ["product", "site", "cooling"]
+    )
+    routes = points.routes
+    classes = routes.loc[routes["admissible"], ["workload", "site", "ttft_class"]].drop_duplicates()
+    options = taken.merge(classes, on=["workload", "ttft_class"]).merge(pools, on=["product", "site"])
+    options = options.merge(held_frequency(scenario), on="cooling", how="left")
+    options = options.merge(workloads, left_on="workload", right_index=True, suffixes=("", "_workload"))
+    share = options["prefill_time_fraction"]
+    frequency = 1.0 / (share / options["prefill"].fillna(1.0) + (1.0 - share) / options["decode"].fillna(1.0))
+    busy = options["unit_kw"].fillna(options["busy_kw"]).fillna(options["nameplate_kw"]).fillna(0.0)
+    own = (options["includes"] != "hosted").to_numpy()
+    result = options.assign(
+        requests_per_s=options["requests_per_s"] * frequency / (1.0 + options["retry_fraction"]),
+        peak_ratio=share * options["minute_peak_input_ratio"] + (1.0 - share) * options["minute_peak_output_ratio"],
+        added_kw=np.where(own, np.maximum(busy - options["idle_kw"], 0.0), 0.0),
+    )
+    result = result.merge(token_yields(scenario, workloads), on=["workload", "shape"], validate="many_to_one")
+    quality = result["quality_pass_fraction"] * result["latency_pass_fraction"]
+    counts = (result["phase"] != "prefill").to_numpy()
+    result["effective_mtok_per_request"] = np.where(counts, result["reference_mtok_per_request"] * quality, 0.0)
+    result["generated_mtok_per_request"] = np.where(counts, result["generated_mtok_per_request"], 0.0)
+    kept = ["point", "site", "cooling", "workload", "shape", "ttft_class", "product", "phase", "requests_per_s",
+            "peak_ratio", "added_kw", "effective_mtok_per_request", "generated_mtok_per_request", "band_low_ratio",
+            "band_high_ratio"]
+    return result[kept]
+
+
+def token_yields(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame:
+    """Return tokens per request of each shape.
+
+    ``reference_mtok_per_request`` = visible output x success x quality at reference precision, before the engine's
+    quality and the latency pass; ``generated`` counts reasoning and every attempt; ``input`` every attempt's prompt.
+    An opaque shape counts one nominal output token per request.
+    """
+    shapes = scenario.tables["shapes"].merge(workloads, left_on="workload", right_index=True, suffixes=("", "_workload"))
+    output = shapes["output_tokens"].fillna(1.0)
+    attempts = 1.0 + shapes["retry_fraction"]
+    return pd.DataFrame(
+        {
+            "workload": shapes["workload"],
+            "shape": shapes["shape"],
+            "share_fraction": shapes["share_fraction"],
+            "output_tokens": output,
+            "input_tokens": shapes["input_tokens"].fillna(0.0),
+            "opaque": shapes["output_tokens"].isna(),
+            "reference_mtok_per_request": output
+            * shapes["success_fraction"]
+            * shapes["quality_pass_fraction"]
+            / TOKENS_PER_MTOK,
+            "generated_mtok_per_request": output * shapes["reasoning_ratio"] * attempts / TOKENS_PER_MTOK,
+            "input_mtok_per_request": shapes["input_tokens"].fillna(0.0) * attempts / TOKENS_PER_MTOK,
+        }
+    )
+
+
+def requests_in_block(hours: pd.Series | np.ndarray) -> np.ndarray:
+    """Return requests made in a block by one request per second."""
+    return np.asarray(hours, dtype=float) * SECONDS_PER_HOUR

@@ -1,0 +1,104 @@
+"""Site limits by period, hall capacity, openings and demand-charge peaks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.tariff import demand_charges, fixed_charges
+from planner.coefficients.timing import NEVER, in_service_ordinal
+from planner.coefficients.windows import local_window_mask
+from planner.inputs import Scenario
+
+
+def site_limits(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return site, period, kind, usable_kw, headroom_fraction, it_limit_kw, facility_limit_kw, racks.
+
+    ``usable_kw`` is the last ``site_power`` row whose date is not after the period's first day; 0 before the first.
+    Cloud sites have no row.
+    """
+    sites = scenario.tables["sites"]
+    own = sites[sites["kind"] != "cloud"]
+    pairs = own.merge(periods.reset_index()[["period", "start_date"]], how="cross")
+    dated = scenario.tables["site_power"].sort_values("from_date")
+    usable = np.zeros(len(pairs))
+    for site, group in dated.groupby("site"):
+        mask = (pairs["site"] == site).to_numpy(bool)
+        position = group["from_date"].searchsorted(pairs.loc[mask, "start_date"], side="right") - 1
+        values = np.concatenate([group["usable_kw"].to_numpy(), [0.0]])
+        usable[mask] = values[position]
+    return pairs.assign(usable_kw=usable, headroom_fraction=pairs["headroom_fraction"].fillna(0.0))[
+        ["site", "period", "kind", "region", "tariff", "usable_kw", "headroom_fraction", "it_limit_kw",
+         "facility_limit_kw", "racks"]
+    ]
+
+
+def halls(scenario: Scenario) -> pd.DataFrame:
+    """Return site, cooling, existing_kw, capacity_kw, owned, and the price of one more kW of hall and of cooling."""
+    sites = scenario.tables["sites"]
+    options = scenario.tables["facility_options"].merge(
+        sites[["site", "kind", "build_capex_per_kw", "build_weeks", "build_life_years", "currency"]], on="site"
+    )
+    options = options.merge(
+        scenario.tables["cooling"][["cooling", "capex_per_kw", "maintenance_fraction_per_year", "currency"]],
+        on="cooling",
+        suffixes=("", "_cooling"),
+        validate="many_to_one",
+    )
+    return options.assign(owned=options["kind"] == "owned", existing_kw=options["existing_kw"].fillna(0.0))
+
+
+def build_columns(hall: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return site, cooling, period, in_service_ordinal of hall capacity that can still be ready inside the horizon."""
+    buildable = hall[hall["owned"] & hall["build_capex_per_kw"].notna()]
+    pairs = buildable.merge(periods.reset_index()[["period", "ordinal"]], how="cross")
+    ready = in_service_ordinal(
+        periods["start_weeks"].to_numpy(), pairs["ordinal"].to_numpy(int), pairs["build_weeks"].fillna(0.0).to_numpy()
+    )
+    pairs["in_service_ordinal"] = ready
+    return pairs.loc[ready != NEVER, ["site", "cooling", "period", "ordinal", "in_service_ordinal"]].reset_index(drop=True)
+
+
+def openings(scenario: Scenario, limits: pd.DataFrame) -> pd.DataFrame:
+    """Return site, period where being open costs something by itself, and power is there to open with."""
+    sites = scenario.tables["sites"]
+    costs = sites["opening_cost"].fillna(0.0) + sites["fixed_cost_per_year"].fillna(0.0)
+    fixed = fixed_charges(scenario)
+    billed = sites["tariff"].isin(fixed.loc[fixed["price_per_month"] > 0, "tariff"])
+    costly = sites.loc[(sites["kind"] != "cloud") & ((costs > 0) | billed), "site"]
+    powered = limits[limits["site"].isin(costly) & (limits["usable_kw"] > 0)]
+    return powered[["site", "period"]].reset_index(drop=True)
+
+
+def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the demand charges of each site and period, and the blocks whose load each one bills.
+
+    Each month of a charge is billed at the period's kept peak inside its window.
+
+    Returns
+    -------
+    (site, component, period, months, price_per_kw_month), (site, component, period, block)
+    """
+    charges = demand_charges(scenario)
+    sites = scenario.tables["sites"]
+    offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
+    own = sites.loc[sites["kind"] != "cloud", ["site", "tariff", "region"]]
+    pairs = own.merge(charges, on="tariff").reset_index(drop=True)
+    peaks, seen = [], []
+    for row in pairs.itertuples():
+        mask = local_window_mask(assigned, float(offset[row.region]), row.months, row.day_type, row.hours)
+        inside = assigned[mask]
+        months = inside.groupby("period", sort=False)["month"].nunique()
+        label = {"site": row.site, "component": row.component}
+        peaks.append(months.rename("months").reset_index().assign(**label, price_per_kw_month=row.price_per_kw_month))
+        seen.append(inside[["period", "block"]].drop_duplicates().assign(**label))
+    columns = ["site", "component", "period"]
+    if not peaks:
+        return (
+            pd.DataFrame({name: pd.Series(dtype=object) for name in columns}).assign(months=0.0, price_per_kw_month=0.0),
+            pd.DataFrame({name: pd.Series(dtype=object) for name in [*columns, "block"]}),
+        )
+    return (
+        pd.concat(peaks, ignore_index=True)[[*columns, "months", "price_per_kw_month"]],
+        pd.concat(seen, ignore_index=True)[[*columns, "block"]],
+    )

@@ -1,0 +1,53 @@
+"""Budgets: what may be paid, undiscounted."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from planner.coefficients import LABELS, Coefficients
+from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.joining import number_rows, row_block
+
+
+def budget(c: Coefficients, columns: Columns) -> RowBlock:
+    """What is paid in a period (or over the horizon) stays inside the budget.
+
+    sum_{families f, columns j, lines} cost[f,j,line,t] * x[f,j]  <=  B[budget]
+    for every budget
+
+    x     decision of a variable family                                 columns order, rent, installed, build_kw, open, grid_kw, peak_kw
+    cost  currency paid in period t per unit of x, undiscounted; residual value is no payment   c.costs
+    B     currency                                                      c.budgets, limit
+
+    Dual: currency of present value per currency of budget; what one more unit of budget would save (<= 0).
+    """
+    rows = number_rows(c.budgets[["budget"]])
+    spend = spending_terms(c, columns)
+    parts = []
+    for row, limit in zip(rows["row"], c.budgets.itertuples(), strict=True):
+        mask = pd.Series(True, index=spend.index)
+        if limit.kind != "total":
+            mask &= spend["kind"] == limit.kind
+        if isinstance(limit.period, str):
+            mask &= spend["paid_period"] == limit.period
+        if isinstance(limit.site, str):
+            mask &= spend["site"] == limit.site
+        chosen = spend[mask]
+        parts.append(pd.DataFrame({"row": row, "column": chosen["column"], "value": chosen["amount"]}))
+    return row_block("budget", rows, "<=", c.budgets["limit"].to_numpy(), parts)
+
+
+def spending_terms(c: Coefficients, columns: Columns) -> pd.DataFrame:
+    """Return column, kind, paid_period, site, amount of everything that is really paid (no residual, no value)."""
+    parts = []
+    for family, table in c.costs.items():
+        if family in ("constant", "unserved") or table.empty:
+            continue
+        joined = table.merge(columns.frame(family), on=LABELS[family], validate="many_to_one")
+        parts.append(joined[["column", "kind", "paid_period", "site", "timing", "amount"]])
+    stacked = (
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame(columns=["column", "kind", "paid_period", "site", "timing", "amount"])
+    )
+    return stacked[stacked["timing"] != "end"].reset_index(drop=True)

@@ -1,0 +1,89 @@
+"""The ordered registry of constraint families, and the problem made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.coefficients import Coefficients
+from planner.formulation import budget_constraints, fleet_constraints, service_constraints, site_constraints
+from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.columns import build_columns
+from planner.formulation.objective import cost_vector, token_vector
+from planner.formulation.pulp_face import PlanProblem
+
+Family = Callable[[Coefficients, Columns], RowBlock]
+
+FAMILIES: Mapping[str, Family] = {
+    family.__name__: family
+    for family in (
+        service_constraints.demand_balance,
+        service_constraints.must_serve,
+        service_constraints.prefill_balance,
+        service_constraints.decode_balance,
+        service_constraints.capacity,
+        fleet_constraints.fleet_balance,
+        fleet_constraints.supply,
+        fleet_constraints.hourly_supply,
+        site_constraints.grid_power,
+        site_constraints.site_power,
+        site_constraints.provisioned_power,
+        site_constraints.it_power,
+        site_constraints.facility_power,
+        site_constraints.rack_space,
+        site_constraints.hall_capacity,
+        site_constraints.cooling_capacity,
+        site_constraints.stay_open,
+        site_constraints.billing_peak,
+        budget_constraints.budget,
+    )
+}
+"""Constraint families in reading order."""
+
+
+@dataclass(frozen=True)
+class PlanModel:
+    """A built model: the problem, its columns, and the two sides of the objective.
+
+    Attributes
+    ----------
+    problem
+        Blocks behind a PuLP face.
+    columns
+        Labels and positions of every variable family.
+    numerator, numerator_constant
+        Present value of cost per column, in currency, without the value of optional demand.
+    value, value_constant
+        The same with the value of optional demand served (objective ``cost``).
+    denominator
+        Discounted effective Mtok per column.
+    """
+
+    problem: PlanProblem
+    columns: Columns
+    numerator: np.ndarray
+    numerator_constant: float
+    value: np.ndarray
+    value_constant: float
+    denominator: np.ndarray
+
+
+def build_model(c: Coefficients) -> PlanModel:
+    """Return the model of these coefficients, its objective the present value of cost less optional value.
+
+    Raises
+    ------
+    EmptyRow
+        Some demand has nothing that could serve it.
+    """
+    columns = build_columns(c)
+    rows = [family(c, columns) for family in FAMILIES.values()]
+    rows = [block for block in rows if len(block.labels)]
+    numerator, numerator_constant = cost_vector(c, columns, with_value=False)
+    value, value_constant = cost_vector(c, columns, with_value=True)
+    problem = PlanProblem("plan", columns, rows, value, value_constant)
+    return PlanModel(
+        problem, columns, numerator, numerator_constant, value, value_constant, token_vector(c, columns)
+    )

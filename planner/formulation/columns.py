@@ -1,0 +1,100 @@
+"""Variable families: which columns exist. Whatever misses latency, memory, delivery or power has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import LABELS, Coefficients
+from planner.coefficients.build import installed_columns
+from planner.formulation.blocks import ColumnBlock, Columns
+
+VARIABLES: Mapping[str, str] = {
+    "order": "units ordered (purchase, lease, reservation), integer",
+    "installed": "units in service of an offer or an existing lot",
+    "rent": "units rented for a whole period, integer",
+    "rent_hour": "units rented for a block, released by the hour",
+    "run": "units busy at an operating point (mean over the block)",
+    "flow": "requests/s of a shape routed from a region to a site, first attempts",
+    "unserved": "requests/s of optional demand not served",
+    "grid_kw": "kW drawn at the meter",
+    "peak_kw": "kW billed by a demand charge",
+    "build_kw": "kW of IT hall capacity ordered",
+    "open": "1 while a site is open, binary",
+}
+"""Every variable family and its unit."""
+
+
+def build_columns(c: Coefficients) -> Columns:
+    """Return the columns of the model for these coefficients; a family may be empty."""
+    runs = run_labels(c)
+    flows = flow_labels(c, runs)
+    runs = _only_reached(c, runs, flows)
+    hourly = c.rents["rent_step"] == "hour"
+    own_sites = c.site_limits[["site", "period"]].drop_duplicates()
+    frames = {
+        "order": c.orders[LABELS["order"]],
+        "installed": installed_columns(c.alive, c.fleet_units),
+        "rent": c.rents.loc[~hourly, LABELS["rent"]],
+        "rent_hour": c.rents[hourly].merge(c.blocks[["period", "block"]], on="period")[LABELS["rent_hour"]],
+        "run": runs[LABELS["run"]],
+        "flow": flows[LABELS["flow"]],
+        "unserved": _optional(c)[LABELS["unserved"]],
+        "grid_kw": own_sites.merge(c.blocks[["period", "block"]], on="period")[LABELS["grid_kw"]],
+        "peak_kw": c.peaks[LABELS["peak_kw"]],
+        "build_kw": c.builds[LABELS["build_kw"]],
+        "open": c.openings[LABELS["open"]],
+    }
+    return pack(
+        frames,
+        integer={"order", "rent", "open"} | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
+    )
+
+
+def pack(frames: Mapping[str, pd.DataFrame], integer: set[str]) -> Columns:
+    """Return columns for the given labels, families in order; ``open`` is binary, the rest from 0 up."""
+    return Columns(
+        [
+            ColumnBlock(family, frame.reset_index(drop=True), 0.0, 1.0 if family == "open" else np.inf, family in integer)
+            for family, frame in frames.items()
+        ]
+    )
+
+
+def run_labels(c: Coefficients) -> pd.DataFrame:
+    """Return point, site, cooling, period, block and the point's workload, shape, class, phase where capacity can exist."""
+    held = pd.concat(
+        [installed_columns(c.alive, c.fleet_units), c.rents[["offer", "site", "cooling", "period"]]],
+        ignore_index=True,
+    )
+    pools = held.merge(c.stands[["offer", "site", "cooling", "product"]], on=["offer", "site", "cooling"])
+    pools = pools[["product", "site", "cooling", "period"]].drop_duplicates()
+    runs = c.runs.merge(pools, on=["product", "site", "cooling"]).merge(
+        c.blocks[["period", "block"]], on="period"
+    )
+    return runs
+
+
+def flow_labels(c: Coefficients, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the flows that some capacity can serve: both phases where the phases run apart."""
+    place = ["workload", "shape", "ttft_class", "site", "period", "block"]
+    phases = runs[[*place, "phase"]].drop_duplicates().assign(there=True)
+    wide = phases.pivot_table(index=place, columns="phase", values="there", aggfunc="any", fill_value=False)
+    wide = wide.reindex(columns=["mixed", "prefill", "decode"], fill_value=False).astype(bool)
+    served = wide[wide["mixed"] | (wide["prefill"] & wide["decode"])].reset_index()[place]
+    load = c.demand.merge(c.shapes.loc[c.shapes["share_fraction"] > 0, ["workload", "shape"]], on="workload")
+    routed = load.merge(c.routes[["workload", "region", "site", "ttft_class"]], on=["workload", "region"])
+    return routed.merge(served, on=place)[[*LABELS["flow"], "ttft_class"]]
+
+
+def _only_reached(c: Coefficients, runs: pd.DataFrame, flows: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs some flow can reach: a column that no demand asks for is not built."""
+    reached = flows[["workload", "shape", "ttft_class", "site", "period", "block"]].drop_duplicates()
+    return runs.merge(reached, on=list(reached.columns)).reset_index(drop=True)
+
+
+def _optional(c: Coefficients) -> pd.DataFrame:
+    optional = c.workloads.index[c.workloads["must_serve_fraction"] < 1.0]
+    return c.demand[c.demand["workload"].isin(optional)]

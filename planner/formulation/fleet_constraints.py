@@ -1,0 +1,74 @@
+"""Fleet: what is in service, and how much a vendor can deliver."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.joining import number_rows, row_block, terms
+
+STAND = ["offer", "site", "cooling"]
+
+
+def fleet_balance(c: Coefficients, columns: Columns) -> RowBlock:
+    """Units in service are the orders that have arrived and not reached their end of life, plus the existing lot.
+
+    installed[o,s,e,t] - sum_{t'} alive[o,s,e,t',t] * order[o,s,e,t']  ==  E[o,s,e,t]
+    for every offer or lot o, site s, cooling e, period t in which a unit of it can be in service
+
+    installed  units in service                                        column installed
+    order      units ordered in t'                                     column order
+    alive      1 when an order of t' serves in t: t' + lead + install <= t < commissioning + life or term
+    E          units of an existing lot in service in t                c.fleet_units, units
+
+    Dual: currency per unit-period; what one unit more of this lot in service in t would save.
+    """
+    installed = columns.frame("installed")
+    rows = number_rows(installed[[*STAND, "period"]])
+    alive = c.alive.merge(columns.frame("order"), on=[*STAND, "period"])
+    arrived = alive.drop(columns="period").rename(columns={"alive_period": "period"})
+    existing = rows.merge(c.fleet_units, on=[*STAND, "period"], how="left")["units"].fillna(0.0)
+    key = [*STAND, "period"]
+    parts = [terms(rows, installed, key, 1.0), terms(rows, arrived, key, -1.0)]
+    return row_block("fleet_balance", rows, "==", existing.to_numpy(), parts)
+
+
+def supply(c: Coefficients, columns: Columns) -> RowBlock:
+    """A vendor confirms so many units of an offer per period, over all sites.
+
+    sum_{s,e} order[o,s,e,t] + rent[o,s,e,t]  <=  U[o,t]
+    for every offer o, period t with a stated limit
+
+    order, rent  units ordered, units rented for the period             columns order, rent
+    U            units the vendor confirms                              c.supply, units
+
+    Dual: currency per unit; what one more confirmed unit in t would save (<= 0).
+    """
+    wanted = [columns.frame(family)[["offer", "period", "column"]] for family in ("order", "rent")]
+    offered = pd.concat(wanted, ignore_index=True)
+    limited = c.supply.merge(offered[["offer", "period"]].drop_duplicates(), on=["offer", "period"])
+    rows = number_rows(limited[["offer", "period"]])
+    return row_block(
+        "supply", rows, "<=", limited["units"].to_numpy(), [terms(rows, offered, ["offer", "period"], 1.0)]
+    )
+
+
+def hourly_supply(c: Coefficients, columns: Columns) -> RowBlock:
+    """Units of an offer rented by the hour stay inside what the vendor confirms, in each block.
+
+    sum_{s,e} rent_hour[o,s,e,t,b]  <=  U[o,t]
+    for every offer o released by the hour, period t with a stated limit, block b
+
+    rent_hour  units rented in the block                                column rent_hour
+    U          units the vendor confirms                                c.supply, units
+
+    Dual: currency per unit-block; what one more confirmed unit in the block would save (<= 0).
+    """
+    offered = columns.frame("rent_hour")
+    key = ["offer", "period", "block"]
+    limited = c.supply.merge(offered[key].drop_duplicates(), on=["offer", "period"])
+    rows = number_rows(limited[key])
+    return row_block(
+        "hourly_supply", rows, "<=", limited["units"].to_numpy(), [terms(rows, offered, key, 1.0)]
+    )

@@ -1,0 +1,97 @@
+"""The two sides of the objective: present value of cost, and of effective tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import LABELS, Coefficients, discounted
+from planner.coefficients.serving import requests_in_block
+from planner.formulation.blocks import Columns
+
+
+def cost_terms(c: Coefficients, columns: Columns) -> pd.DataFrame:
+    """Return every cost row with its column, discount factor and ledger labels: the one source of objective and ledger.
+
+    Returns
+    -------
+    DataFrame: family, the family's label columns, column (-1 for constants), line, kind, paid_period, timing, amount,
+    discount_factor.
+    """
+    parts = []
+    for family, table in c.costs.items():
+        if table.empty:
+            continue
+        if family == "constant":
+            joined = table.assign(column=-1)
+        else:
+            joined = table.merge(columns.frame(family), on=LABELS[family], validate="many_to_one")
+            if len(joined) != len(table) and family != "unserved":
+                raise ValueError(f"{family}: {len(table) - len(joined)} cost rows have no column")
+        parts.append(joined.assign(family=family, discount_factor=discounted(joined, c.periods)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def cost_vector(c: Coefficients, columns: Columns, with_value: bool) -> tuple[np.ndarray, float]:
+    """Return present value of cost per unit of each column, and the constant part.
+
+    sum_{rows} amount * discount_factor, by column; ``with_value`` adds the value of optional demand served
+    (objective ``cost``); without it the vector is the numerator of the unit cost.
+    """
+    terms = cost_terms(c, columns)
+    if not with_value:
+        terms = terms[terms["kind"] != "value"]
+    value = (terms["amount"] * terms["discount_factor"]).to_numpy(float)
+    column = terms["column"].to_numpy(int)
+    fixed = column < 0
+    vector = np.bincount(column[~fixed], weights=value[~fixed], minlength=columns.count)
+    return vector.astype(float), float(value[fixed].sum())
+
+
+def token_vector(c: Coefficients, columns: Columns) -> np.ndarray:
+    """Return discounted effective Mtok per busy unit of each run column (zero for every other column).
+
+    requests/s x 3600 x hours x effective Mtok per request x mid-period discount factor
+    """
+    table = run_tokens(c, columns)
+    vector = np.zeros(columns.count)
+    vector[table["column"].to_numpy(int)] = (table["effective_mtok"] * table["discount_mid"]).to_numpy(float)
+    return vector
+
+
+def run_tokens(c: Coefficients, columns: Columns) -> pd.DataFrame:
+    """Return the run columns with effective and generated Mtok one busy unit makes in the block."""
+    point = c.runs[
+        [
+            "point",
+            "site",
+            "cooling",
+            "workload",
+            "shape",
+            "product",
+            "phase",
+            "requests_per_s",
+            "effective_mtok_per_request",
+            "generated_mtok_per_request",
+        ]
+    ]
+    runs = columns.frame("run").merge(point, on=["point", "site", "cooling"], validate="many_to_one")
+    runs = runs.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"], validate="many_to_one")
+    requests = runs["requests_per_s"] * requests_in_block(runs["hours"])
+    return runs.assign(
+        effective_mtok=requests * runs["effective_mtok_per_request"],
+        generated_mtok=requests * runs["generated_mtok_per_request"],
+        discount_mid=runs["period"].map(c.periods["discount_mid"]).astype(float),
+    )
+
+
+def constant_tokens(c: Coefficients) -> bool:
+    """Return whether every plan makes the same effective tokens: one yield per workload shape, nothing optional.
+
+    Then least cost is least unit cost and one solve is enough.
+    """
+    if (c.workloads["must_serve_fraction"] < 1.0).any():
+        return False
+    counting = c.runs[c.runs["phase"] != "prefill"]
+    spread = counting.groupby(["workload", "shape"])["effective_mtok_per_request"].agg(["min", "max"])
+    return bool(np.allclose(spread["min"], spread["max"], rtol=1e-12, atol=0.0))

@@ -1,0 +1,255 @@
+"""Sites: power at the meter, in the hall and at the racks; space, cooling, openings, billing peaks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.joining import number_rows, row_block, terms
+from planner.formulation.service_constraints import busy_units
+
+SITE_BLOCK = ["site", "period", "block"]
+SITE_PERIOD = ["site", "period"]
+HALL = ["site", "cooling", "period"]
+STAND = ["offer", "site", "cooling"]
+
+
+def _units(c: Coefficients, columns: Columns) -> pd.DataFrame:
+    """Return the installed columns with the unit's kW and racks; only hardware at our own sites draws our power."""
+    unit = c.stands[[*STAND, "includes", "provisioned_kw", "idle_kw", "racks"]]
+    units = columns.frame("installed").merge(unit, on=STAND, validate="many_to_one")
+    return units[units["includes"] == "hardware"]
+
+
+def grid_power(c: Coefficients, columns: Columns) -> RowBlock:
+    """Power at the meter is what stands idle plus what runs adds, times PUE.
+
+    sum_{o,e} PUE[s,e,t,b] * i[o] * installed[o,s,e,t] + sum_{k,e} PUE[s,e,t,b] * d[k] * run[k,s,e,t,b] - grid_kw[s,t,b]  ==  0
+    for every owned or colocation site s, period t, block b
+
+    installed  units in service                                         column installed
+    run        busy units                                               column run
+    i          kW of an idle unit                                       c.stands, idle_kw
+    d          kW a busy unit adds at point k                           c.runs, added_kw
+    PUE        facility over IT power                                   c.pue
+    grid_kw    kW at the meter                                          column grid_kw
+
+    Dual: currency per kW in the block; what one kW less of load would save (>= 0).
+    """
+    drawn = columns.frame("grid_kw")
+    rows = number_rows(drawn[SITE_BLOCK])
+    pue = c.pue[["site", "cooling", "period", "block", "pue"]]
+    idle = _units(c, columns).merge(pue, on=HALL)
+    idle = idle.assign(kw=idle["idle_kw"] * idle["pue"])
+    busy = busy_units(c, columns).merge(pue, on=[*HALL, "block"], validate="many_to_one")
+    busy = busy.assign(kw=busy["added_kw"] * busy["pue"])
+    parts = [
+        terms(rows, idle, SITE_BLOCK, "kw"),
+        terms(rows, busy, SITE_BLOCK, "kw"),
+        terms(rows, drawn, SITE_BLOCK, -1.0),
+    ]
+    return row_block("grid_power", rows, "==", 0.0, parts)
+
+
+def site_power(c: Coefficients, columns: Columns) -> RowBlock:
+    """Power at the meter stays inside what the grid connection gives by then.
+
+    grid_kw[s,t,b]  <=  F[s,t]
+    for every owned or colocation site s, period t, block b
+
+    grid_kw  kW at the meter                                            column grid_kw
+    F        usable kW by the energisation schedule                     c.site_limits, usable_kw
+
+    Dual: currency per kW in the block; what one more usable kW would save (<= 0).
+    """
+    drawn = columns.frame("grid_kw")
+    limits = drawn[SITE_BLOCK].merge(c.site_limits[[*SITE_PERIOD, "usable_kw"]], on=SITE_PERIOD)
+    rows = number_rows(limits[SITE_BLOCK])
+    return row_block(
+        "site_power", rows, "<=", limits["usable_kw"].to_numpy(), [terms(rows, drawn, SITE_BLOCK, 1.0)]
+    )
+
+
+def provisioned_power(c: Coefficients, columns: Columns) -> RowBlock:
+    """Provisioned peak at the design hour, headroom kept free, fits the energised power; a closed site has none.
+
+    sum_{o,e} P[o] * PUE*[s,e,t] * installed[o,s,e,t]  <=  (1 - h[s]) * F[s,t] * open[s,t]
+    for every owned or colocation site s, period t   (open = 1 where opening costs nothing)
+
+    installed  units in service                                         column installed
+    P          provisioned kW of one unit                               c.stands, provisioned_kw
+    PUE*       facility over IT power at the design temperature         c.design_pue
+    h, F       headroom fraction; usable kW                             c.site_limits
+    open       1 while the site is open                                 column open
+
+    Dual: currency per kW-period; what one more usable kW at s in t would save (<= 0).
+    """
+    limits = c.site_limits.assign(
+        free_kw=(1.0 - c.site_limits["headroom_fraction"]) * c.site_limits["usable_kw"]
+    )
+    rows = number_rows(limits[SITE_PERIOD])
+    units = _units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
+    units = units.assign(kw=units["provisioned_kw"] * units["pue"])
+    opened = columns.frame("open").merge(limits[[*SITE_PERIOD, "free_kw"]], on=SITE_PERIOD)
+    costly = pd.MultiIndex.from_frame(limits[SITE_PERIOD]).isin(pd.MultiIndex.from_frame(opened[SITE_PERIOD]))
+    rhs = np.where(costly, 0.0, limits["free_kw"])
+    opened = opened.assign(free_kw=-opened["free_kw"])
+    parts = [terms(rows, units, SITE_PERIOD, "kw"), terms(rows, opened, SITE_PERIOD, "free_kw")]
+    return row_block("provisioned_power", rows, "<=", rhs, parts)
+
+
+def it_power(c: Coefficients, columns: Columns) -> RowBlock:
+    """Provisioned IT power stays inside the site's IT limit.
+
+    sum_{o,e} P[o] * installed[o,s,e,t]  <=  L[s]
+    for every site s with an IT limit, period t
+
+    installed  units in service                                         column installed
+    P          provisioned kW of one unit                               c.stands, provisioned_kw
+    L          IT power limit, kW                                       c.site_limits, it_limit_kw
+
+    Dual: currency per kW-period; what one more kW of IT limit would save (<= 0).
+    """
+    limits = c.site_limits[c.site_limits["it_limit_kw"].notna()]
+    rows = number_rows(limits[SITE_PERIOD])
+    parts = [terms(rows, _units(c, columns), SITE_PERIOD, "provisioned_kw")]
+    return row_block("it_power", rows, "<=", limits["it_limit_kw"].to_numpy(), parts)
+
+
+def facility_power(c: Coefficients, columns: Columns) -> RowBlock:
+    """Provisioned power with cooling and losses at the design hour stays inside the facility limit.
+
+    sum_{o,e} P[o] * PUE*[s,e,t] * installed[o,s,e,t]  <=  L[s]
+    for every site s with a facility limit, period t
+
+    installed  units in service                                         column installed
+    P, PUE*    provisioned kW of one unit; design PUE                   c.stands, c.design_pue
+    L          facility power limit, kW                                 c.site_limits, facility_limit_kw
+
+    Dual: currency per kW-period; what one more kW of facility limit would save (<= 0).
+    """
+    limits = c.site_limits[c.site_limits["facility_limit_kw"].notna()]
+    rows = number_rows(limits[SITE_PERIOD])
+    units = _units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
+    units = units.assign(kw=units["provisioned_kw"] * units["pue"])
+    return row_block(
+        "facility_power",
+        rows,
+        "<=",
+        limits["facility_limit_kw"].to_numpy(),
+        [terms(rows, units, SITE_PERIOD, "kw")],
+    )
+
+
+def rack_space(c: Coefficients, columns: Columns) -> RowBlock:
+    """Units, spread so that no rack is denser than its cooling allows, fit the rack positions.
+
+    sum_{o,e} n[o,e] * installed[o,s,e,t]  <=  N[s]
+    for every site s with a rack count, period t
+
+    installed  units in service                                         column installed
+    n          racks of one unit: its own, or kW / (kW per rack of e)   c.stands, racks
+    N          rack positions                                           c.site_limits, racks
+
+    Dual: currency per rack-period; what one more rack position would save (<= 0).
+    """
+    limits = c.site_limits[c.site_limits["racks"].notna()]
+    rows = number_rows(limits[SITE_PERIOD])
+    return row_block(
+        "rack_space",
+        rows,
+        "<=",
+        limits["racks"].to_numpy(),
+        [terms(rows, _units(c, columns), SITE_PERIOD, "racks")],
+    )
+
+
+def hall_capacity(c: Coefficients, columns: Columns) -> RowBlock:
+    """At an owned site provisioned IT power stands in hall capacity of its cooling that exists or has been built.
+
+    sum_o P[o] * installed[o,s,e,t] - sum_{t' ready by t} build_kw[s,e,t']  <=  X[s,e]
+    for every owned site s, cooling e, period t
+
+    installed  units in service                                         column installed
+    build_kw   kW of IT capacity ordered in t'                          column build_kw
+    P          provisioned kW of one unit                               c.stands, provisioned_kw
+    X          capacity that stands already, kW                         c.halls, existing_kw
+
+    Dual: currency per kW-period; what one more kW of hall would save (<= 0).
+    """
+    own = c.halls[c.halls["owned"]].merge(c.periods.reset_index()[["period", "ordinal"]], how="cross")
+    rows = number_rows(own[HALL])
+    ready = columns.frame("build_kw").merge(c.builds, on=HALL).drop(columns=["ordinal", "period"])
+    built = ready.merge(c.periods.reset_index()[["period", "ordinal"]], how="cross")
+    built = built[built["ordinal"] >= built["in_service_ordinal"]]
+    parts = [terms(rows, _units(c, columns), HALL, "provisioned_kw"), terms(rows, built, HALL, -1.0)]
+    return row_block("hall_capacity", rows, "<=", own["existing_kw"].to_numpy(), parts)
+
+
+def cooling_capacity(c: Coefficients, columns: Columns) -> RowBlock:
+    """Heat of a cooling option stays inside what the site can remove that way.
+
+    sum_o P[o] * installed[o,s,e,t]  <=  C[s,e]
+    for every site s, cooling e with a stated capacity, period t
+
+    installed  units in service                                         column installed
+    P          provisioned kW of one unit                               c.stands, provisioned_kw
+    C          cooling capacity, kW IT                                  c.halls, capacity_kw
+
+    Dual: currency per kW-period; what one more kW of this cooling would save (<= 0).
+    """
+    stated = c.halls[c.halls["capacity_kw"].notna()].merge(c.periods.reset_index()[["period"]], how="cross")
+    rows = number_rows(stated[HALL])
+    return row_block(
+        "cooling_capacity",
+        rows,
+        "<=",
+        stated["capacity_kw"].to_numpy(),
+        [terms(rows, _units(c, columns), HALL, "provisioned_kw")],
+    )
+
+
+def stay_open(c: Coefficients, columns: Columns) -> RowBlock:
+    """A site once opened stays open.
+
+    open[s,t-1] - open[s,t]  <=  0
+    for every site s whose opening costs something, period t after its first
+
+    open  1 while the site is open                                      column open
+
+    Dual: currency; what being allowed to close in t would save (<= 0).
+    """
+    opened = columns.frame("open").merge(c.periods.reset_index()[["period", "ordinal"]], on="period")
+    before = opened.assign(ordinal=opened["ordinal"] + 1)[["site", "ordinal", "column"]]
+    pairs = opened[["site", "period", "ordinal"]].merge(before[["site", "ordinal"]], on=["site", "ordinal"])
+    rows = number_rows(pairs)
+    block = row_block(
+        "stay_open",
+        rows,
+        "<=",
+        0.0,
+        [terms(rows, before, ["site", "ordinal"], 1.0), terms(rows, opened, ["site", "ordinal"], -1.0)],
+    )
+    return block
+
+
+def billing_peak(c: Coefficients, columns: Columns) -> RowBlock:
+    """A demand charge bills the highest kW among the blocks its window touches.
+
+    grid_kw[s,t,b] - peak_kw[s,d,t]  <=  0
+    for every site s, demand charge d, period t, block b inside the charge's window
+
+    grid_kw  kW at the meter                                            column grid_kw
+    peak_kw  kW billed in each month of the period                      column peak_kw
+
+    Dual: currency per kW; share of the demand charge this block causes (<= 0).
+    """
+    key = ["site", "component", "period"]
+    rows = number_rows(c.peak_blocks[[*key, "block"]])
+    parts = [
+        terms(rows, columns.frame("grid_kw"), SITE_BLOCK, 1.0),
+        terms(rows, columns.frame("peak_kw"), key, -1.0),
+    ]
+    return row_block("billing_peak", rows, "<=", 0.0, parts)
