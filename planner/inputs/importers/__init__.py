@@ -1,0 +1,17 @@
+"""Importers of foreign files, one module per format; ``IMPORTERS`` lists them for the command line.
+
+An importer takes paths and options and returns an ``ImportResult``: settings and tables to write with
+``planner.inputs.write_tables``, notes to print, and what was rejected and why. It never guesses silently:
+what the file does not state is either an option with a visible default or a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.inputs.importers.gpu_mix import GPU_MIX
+from planner.inputs.importers.importer import Importer, ImportResult, Option
+
+IMPORTERS: Mapping[str, Importer] = {importer.name: importer for importer in (GPU_MIX,)}
+
+__all__ = ["IMPORTERS", "ImportResult", "Importer", "Option"]
