@@ -1,0 +1,82 @@
+"""Keys that must occur in another table, and accepted names that must exist."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.errors import Fault
+from planner.inputs.cells import nearest
+from planner.inputs.checks.view import View
+from planner.inputs.located import Located
+from planner.tables import TABLES, Column
+
+
+def check_references(view: View) -> list[Fault]:
+    """Return a fault for every key that its table does not have."""
+    return [
+        fault
+        for located in view.tables.values()
+        for column in located.table.columns
+        if column.refers_to is not None and column.name not in located.broken
+        for fault in _unknown_keys(view, located, column)
+    ]
+
+
+def _unknown_keys(view: View, located: Located, column: Column) -> list[Fault]:
+    table_name, target_column = str(column.refers_to).split(".")
+    target = view.tables[table_name]
+    if target_column in target.broken:
+        return []
+    here = set(target.frame[target_column].dropna())
+    shipped = view.catalog.get(table_name)
+    wide = here | (set(shipped.frame[target_column].dropna()) if shipped is not None else set())
+    positions, words = _words(located.frame[column.name], column)
+    known = np.where(located.own[positions], pd.Series(words).isin(here), pd.Series(words).isin(wide))
+    return [
+        located.fault(int(positions[at]), column.name, _advice(words[at], table_name, here, wide), words[at])
+        for at in np.flatnonzero(~known)
+    ]
+
+
+def _words(series: pd.Series, column: Column) -> tuple[np.ndarray, list[str]]:
+    """Return the position and the key of every reference in a column; lists have several per row."""
+    if column.kind != "list":
+        positions = np.flatnonzero(series.notna())
+        return positions, series.iloc[positions].tolist()
+    counts = series.map(len).to_numpy(dtype=int)
+    words = [word for words in series for word in words]
+    return np.repeat(np.arange(len(series)), counts), words
+
+
+def _advice(word: str, table_name: str, here: set[str], wide: set[str]) -> str:
+    if word in wide and TABLES[table_name].scope == "candidate":
+        return f"only in the shipped catalogue; to use it, name it in settings catalog_{table_name}"
+    return f"not in {table_name}{nearest(word, sorted(here))}"
+
+
+def check_settings_keys(view: View) -> list[Fault]:
+    """Return faults of settings that name tables, keys or currencies."""
+    faults = [
+        Fault(view.settings_where, message, None, "accept", name)
+        for name in view.settings.accept
+        if (message := _unknown_accept(view, name))
+    ]
+    currencies = view.frame("fx")["currency"].dropna().tolist()
+    currency = view.settings.currency
+    if currency not in currencies and "currency" not in view.tables["fx"].broken:
+        message = f"not in fx{nearest(currency, currencies)}"
+        faults.append(Fault(view.settings_where, message, None, "currency", currency))
+    return faults
+
+
+def _unknown_accept(view: View, name: str) -> str | None:
+    table_name, _, rest = name.partition("/")
+    key, _, column = rest.rpartition("/")
+    if table_name not in TABLES:
+        return f"must be table/key/column; unknown table{nearest(table_name, TABLES)}"
+    if column not in TABLES[table_name].by_column:
+        return f"must be table/key/column; unknown column{nearest(column, TABLES[table_name].column_names)}"
+    located = view.tables[table_name]
+    keys = [located.key_text(position) for position in range(len(located.frame))]
+    return None if key in keys else f"unknown key of {table_name}{nearest(key, keys)}"

@@ -1,0 +1,133 @@
+"""From a folder, a workbook, an example or values in memory to one checked scenario."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from planner.errors import Fault, InputError
+from planner.inputs.catalog import example_names, example_path, shipped_catalog
+from planner.inputs.cells import nearest
+from planner.inputs.checks import check_scenario
+from planner.inputs.checks.columns import check_columns
+from planner.inputs.located import Located, RawScenario, cell_text
+from planner.inputs.merge import merge
+from planner.inputs.overrides import apply_overrides, split_overrides
+from planner.inputs.parse import Rows, parse_table, raw_from_rows
+from planner.inputs.policies import parse_settings
+from planner.inputs.read import read_source
+from planner.inputs.scenario import Scenario, Settings
+from planner.tables import TABLES
+
+DEFAULT_EXAMPLE = "flagship"
+
+
+def load_scenario(reference: str | Path | None = None, overrides: Sequence[str] = ()) -> Scenario:
+    """Return a checked scenario merged with the shipped catalogue.
+
+    Parameters
+    ----------
+    reference
+        A folder, an ``.xlsx`` workbook or the name of a shipped example; None means ``flagship``.
+    overrides
+        ``table/key1|key2/column=value`` and ``settings/field=value``, applied in order before the checks.
+
+    Raises
+    ------
+    InputError
+        With every fault found in files, settings, overrides and between tables.
+    """
+    path, origin = resolve_reference(reference)
+    return build_scenario(read_source(path), origin, overrides, catalog=True)
+
+
+def make_scenario(
+    settings: Mapping[str, object],
+    tables: Mapping[str, Rows],
+    catalog: bool = True,
+    overrides: Sequence[str] = (),
+) -> Scenario:
+    """Return a checked scenario from values in memory.
+
+    Parameters
+    ----------
+    settings
+        Fields of ``Settings``.
+    tables
+        Table name to rows (mappings, or a frame); the first row is row 2 in faults, as under a header.
+    catalog
+        Merge with the shipped catalogue; False keeps to the rows given.
+    overrides
+        As in ``load_scenario``.
+    """
+    faults = tuple(
+        Fault(name, f"unknown table{nearest(name, TABLES)}") for name in tables if name not in TABLES
+    )
+    raw = {name: raw_from_rows(name, rows) for name, rows in tables.items() if name in TABLES}
+    source = RawScenario("memory", "settings", dict(settings), {}, raw, faults)
+    return build_scenario(source, "memory", overrides, catalog)
+
+
+def resolve_reference(reference: str | Path | None) -> tuple[Path, str]:
+    """Return the path of a scenario and how to name its origin."""
+    name = DEFAULT_EXAMPLE if reference is None else str(reference)
+    path = Path(name)
+    known = example_names()
+    if path.is_file() or (path / "scenario.yaml").is_file() or (path.is_dir() and name not in known):
+        return path, name
+    if name in known:
+        return example_path(name), name
+    message = f"no such folder or workbook, and no shipped example of that name; examples: {', '.join(known)}"
+    raise InputError([Fault("scenario", message, value=name)])
+
+
+def build_scenario(source: RawScenario, origin: str, overrides: Sequence[str], catalog: bool) -> Scenario:
+    """Return the checked scenario of everything read from one source."""
+    faults = list(source.faults)
+    for_settings, for_tables, unreadable = split_overrides(overrides)
+    faults += unreadable
+    values = {**source.settings, **{item.column: item.value for item in for_settings}}
+    places = {item.column: item.where for item in for_settings}
+    settings, setting_faults = parse_settings(source.settings_where, values, source.settings_rows, places)
+    faults += setting_faults
+    own, form_faults = parse_own(source)
+    faults += form_faults
+    shipped = shipped_catalog() if catalog else {}
+    policies = settings or Settings(name="unreadable", discount_rate_fraction=0.0)
+    merged, merge_faults = merge(own, shipped, policies, source.settings_where)
+    faults += merge_faults if settings else []
+    merged, override_faults = apply_overrides(merged, for_tables)
+    faults += override_faults
+    found, warnings = check_scenario(merged, shipped, policies, source.settings_where, settings is not None)
+    faults += found
+    if faults or settings is None:
+        raise InputError(list(dict.fromkeys(faults)))
+    tables = {name: located.frame for name, located in merged.items()}
+    return Scenario(settings.name, settings, tables, origin, tuple(warnings), hash_inputs(settings, tables))
+
+
+def parse_own(source: RawScenario) -> tuple[dict[str, Located], list[Fault]]:
+    """Return the scenario's own tables, typed, with their faults of form and limits."""
+    own: dict[str, Located] = {}
+    faults: list[Fault] = []
+    for name, raw in source.tables.items():
+        own[name], form = parse_table(TABLES[name], raw, own=True)
+        faults += form + check_columns(own[name])
+    return own, faults
+
+
+def hash_inputs(settings: Settings, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Return the sha256 of the settings and all merged tables, the same for either form."""
+    digest = hashlib.sha256()
+    digest.update(json.dumps(settings.model_dump(mode="json"), sort_keys=True).encode())
+    for name in sorted(tables):
+        frame = tables[name]
+        digest.update(f"\n{name}\n{','.join(frame.columns)}\n".encode())
+        listed = [column for column in frame.columns if frame[column].dtype == object]
+        plain = frame.assign(**{column: frame[column].map(cell_text) for column in listed})
+        digest.update(plain.to_csv(index=False, header=False, lineterminator="\n").encode())
+    return digest.hexdigest()

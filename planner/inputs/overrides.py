@@ -1,0 +1,102 @@
+"""Single values changed from outside: ``table/key1|key2/column=value`` and ``settings/field=value``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from planner.errors import Fault
+from planner.inputs.cells import clean, nearest, typed_column
+from planner.inputs.checks.columns import check_columns
+from planner.inputs.located import Located
+from planner.tables import TABLES
+
+_FORM = re.compile(r"(?P<table>[^/=]+)/(?P<key>.*?)/(?P<column>[A-Za-z0-9_]+)=(?P<value>.*)", re.DOTALL)
+_SETTING = re.compile(r"settings/(?P<column>[^/=]+)=(?P<value>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Override:
+    """One value to set; ``where`` is how faults name it."""
+
+    where: str
+    table: str
+    key: str
+    column: str
+    value: str
+
+
+def split_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Override], list[Fault]]:
+    """Return the overrides of settings, those of tables, and a fault for each that has neither form."""
+    settings, tables, faults = [], [], []
+    for text in texts:
+        where = f"--set {text}"
+        if match := _SETTING.fullmatch(text):
+            settings.append(Override(where, "settings", "", match["column"].strip(), match["value"]))
+        elif match := _FORM.fullmatch(text):
+            tables.append(Override(where, match["table"], match["key"], match["column"], match["value"]))
+        else:
+            message = "must have the form table/key1|key2/column=value or settings/field=value"
+            faults.append(Fault(where, message))
+    return settings, tables, faults
+
+
+def apply_overrides(
+    merged: Mapping[str, Located], overrides: Sequence[Override]
+) -> tuple[dict[str, Located], list[Fault]]:
+    """Return the merged tables with the values set, and the faults of doing so."""
+    changed = dict(merged)
+    faults: list[Fault] = []
+    for override in overrides:
+        fault = _unknown_place(changed, override)
+        if fault is not None:
+            faults.append(fault)
+            continue
+        located, found = _set_value(changed[override.table], override)
+        faults += found
+        if not found:
+            changed[override.table] = located
+    return changed, faults
+
+
+def _unknown_place(merged: Mapping[str, Located], override: Override) -> Fault | None:
+    """Return a fault when table, column or key is not known."""
+    if override.table not in TABLES:
+        return Fault(override.where, f"unknown table{nearest(override.table, [*TABLES, 'settings'])}")
+    table = TABLES[override.table]
+    if override.column not in table.by_column:
+        return Fault(override.where, f"unknown column{nearest(override.column, table.column_names)}")
+    if override.column in table.key:
+        return Fault(override.where, f"{override.column} is part of the key and cannot be set")
+    keys = _key_texts(merged[override.table])
+    if override.key not in set(keys):
+        wanted = "|".join(table.key)
+        return Fault(
+            override.where, f"unknown key ({wanted}) of {override.table}{nearest(override.key, keys)}"
+        )
+    return None
+
+
+def _key_texts(located: Located) -> list[str]:
+    return [located.key_text(position) for position in range(len(located.frame))]
+
+
+def _set_value(located: Located, override: Override) -> tuple[Located, list[Fault]]:
+    """Return the table with one cell changed, or faults of type, limits and required value."""
+    column = located.table[override.column]
+    cells = clean([override.value])
+    typed, complaints = typed_column(column, cells)
+    if column.required and cells[0] is None:
+        complaints[0] = f"required: {column.meaning}"
+    if complaints:
+        return located, [Fault(override.where, complaints[0], value=override.value)]
+    position = _key_texts(located).index(override.key)
+    series = located.frame[column.name].copy()
+    series.iloc[position : position + 1] = pd.Series(typed.array, index=series.index[position : position + 1])
+    changed = replace(located, frame=located.frame.assign(**{column.name: series}))
+    limits = check_columns(changed.take(np.array([position])))
+    return changed, [Fault(override.where, fault.message, value=override.value) for fault in limits]

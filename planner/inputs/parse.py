@@ -1,0 +1,128 @@
+"""Raw cells of one table to a typed, located table, with every fault of form on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from planner.errors import Fault, InputError
+from planner.inputs.cells import blank_column, clean, nearest, shown, typed_column
+from planner.inputs.located import Located, RawTable
+from planner.tables import TABLES, Table
+
+Rows = pd.DataFrame | Sequence[Mapping[str, object]]
+
+
+def parse_table(table: Table, raw: RawTable, own: bool, complete: bool = True) -> tuple[Located, list[Fault]]:
+    """Return the typed table and its faults of form: columns, types, required cells.
+
+    Parameters
+    ----------
+    table
+        Declaration.
+    raw
+        Cells as read.
+    own
+        The rows are the scenario's own, not the shipped catalogue's.
+    complete
+        Columns and cells that are required must be there.
+    """
+    faults = _column_faults(table, raw, complete)
+    rows = raw.frame.index.to_numpy()
+    typed: dict[str, pd.Series] = {}
+    located_faults: list[tuple[int, int, Fault]] = []
+    broken: set[str] = set()
+    for order, column in enumerate(table.columns):
+        if column.name not in raw.frame.columns:
+            typed[column.name] = blank_column(column, len(rows))
+            if column.required:
+                broken.add(column.name)
+            continue
+        cells = clean(raw.frame[column.name].tolist())
+        typed[column.name], complaints = typed_column(column, cells)
+        if column.required and complete:
+            complaints |= {at: f"required: {column.meaning}" for at, cell in enumerate(cells) if cell is None}
+        if complaints:
+            broken.add(column.name)
+        for position, message in complaints.items():
+            value = None if cells[position] is None else shown(cells[position])
+            label = _label(raw, column.name, int(rows[position]))
+            fault = Fault(raw.where, message, int(rows[position]), label, value)
+            located_faults.append((position, order, fault))
+    faults += [fault for _, _, fault in sorted(located_faults, key=lambda item: item[:2])]
+    located = Located(
+        table,
+        pd.DataFrame(typed, columns=table.column_names, index=pd.RangeIndex(len(rows))),
+        np.full(len(rows), raw.where, dtype=object),
+        rows.astype(int),
+        np.full(len(rows), own),
+        dict(raw.letters),
+        frozenset(broken),
+        True,
+        raw.where,
+    )
+    return located, faults
+
+
+def _label(raw: RawTable, column: str, row: int) -> str:
+    return f"{raw.letters[column]}{row} ({column})" if column in raw.letters else column
+
+
+def _column_faults(table: Table, raw: RawTable, complete: bool) -> list[Fault]:
+    """Return faults of the header: unknown and missing columns."""
+    faults = []
+    for name in raw.frame.columns:
+        if name not in table.by_column:
+            label = f"{raw.letters[name]}1 ({name})" if name in raw.letters else str(name)
+            message = f"unknown column of {table.name}{nearest(str(name), table.column_names)}"
+            faults.append(Fault(raw.where, message, 1, label))
+    for column in table.columns:
+        if complete and column.required and column.name not in raw.frame.columns:
+            faults.append(Fault(raw.where, f"required column is missing: {column.meaning}", 1, column.name))
+    return faults
+
+
+def empty_table(table: Table, file: str = "", present: bool = False) -> Located:
+    """Return a table without rows."""
+    frame = pd.DataFrame({column.name: blank_column(column, 0) for column in table.columns})
+    nothing = np.empty(0, dtype=object)
+    return Located(
+        table,
+        frame,
+        nothing,
+        np.empty(0, dtype=int),
+        np.empty(0, dtype=bool),
+        present=present,
+        file=file or table.name,
+    )
+
+
+def raw_from_rows(where: str, rows: Rows) -> RawTable:
+    """Return rows given in memory as a raw table; the first row is number 2, as under a header."""
+    if isinstance(rows, pd.DataFrame):
+        frame = rows.reset_index(drop=True).astype(object)
+    else:
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        columns = {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in names}
+        frame = pd.DataFrame(columns, index=pd.RangeIndex(len(rows)))
+    return RawTable(where, frame.set_axis(pd.RangeIndex(2, len(frame) + 2)))
+
+
+def typed_frame(table_name: str, rows: Rows) -> pd.DataFrame:
+    """Return rows given as Python values as a typed frame of a declared table.
+
+    Columns that are not given are blank, required or not; a value of the wrong type or an unknown column
+    raises ``InputError``.
+
+    >>> typed_frame("fx", [{"currency": "EUR", "usd_per_unit": "1.08"}])["usd_per_unit"].tolist()
+    [1.08]
+    """
+    if table_name not in TABLES:
+        raise InputError([Fault(table_name, f"unknown table{nearest(table_name, TABLES)}")])
+    raw = raw_from_rows(table_name, rows)
+    located, faults = parse_table(TABLES[table_name], raw, own=True, complete=False)
+    if faults:
+        raise InputError(faults)
+    return located.frame

@@ -1,0 +1,129 @@
+"""What a scenario is after loading: frozen settings and one typed frame per table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+Case = Literal["low", "base", "high"]
+
+
+def _list_from_text(value: Any) -> Any:
+    """Return a semicolon-separated text as a tuple; everything else unchanged."""
+    if value is None:
+        return ()
+    if isinstance(value, str) and value.strip() != "all":
+        return tuple(part.strip() for part in value.split(";") if part.strip())
+    return value.strip() if isinstance(value, str) else value
+
+
+def _text_from_none(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _none_from_blank(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip().lower() in ("", "none", "null") else value
+
+
+KeyList = Annotated[tuple[str, ...], BeforeValidator(_list_from_text)]
+KeyListOrAll = Annotated[tuple[str, ...] | Literal["all"], BeforeValidator(_list_from_text)]
+
+
+class Settings(BaseModel):
+    """The policies of one scenario (``scenario.yaml``, or the sheet ``settings`` of a workbook)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    name: str = Field(min_length=1, description="short name of the scenario; names the output folder")
+    description: Annotated[str, BeforeValidator(_text_from_none)] = Field(
+        default="", description="what is being asked, in a sentence or two"
+    )
+    currency: str = Field(
+        default="USD", description="currency of every result, and of money columns without a currency"
+    )
+    discount_rate_fraction: float = Field(
+        ge=0, le=1, description="discount rate per year as a fraction: 0.08 is 8 percent"
+    )
+    objective: Literal["unit-cost", "cost"] = Field(
+        default="unit-cost",
+        description="least cost per million effective tokens (unit-cost) or least total cost (cost)",
+    )
+    gap: float = Field(
+        default=0.005,
+        ge=0,
+        lt=1,
+        description="relative gap to the bound within which a plan is optimal",
+    )
+    time_limit_s: Annotated[float | None, BeforeValidator(_none_from_blank)] = Field(
+        default=None, gt=0, description="seconds the solver may take; blank = no limit"
+    )
+    seed: int = Field(default=0, ge=0, description="seed of the solver and of every simulation")
+    demand_case: Case = Field(default="base", description="which forecast of the demand table is planned for")
+    lead_case: Case = Field(default="base", description="which lead time of the offers is planned with")
+    cooling_case: Case = Field(default="base", description="which held clock of the cooling options applies")
+    max_blocks: int = Field(
+        default=6,
+        ge=0,
+        description="most representative blocks per period; 0 = every distinct hour",
+    )
+    integer_hourly_rent: bool = Field(
+        default=True, description="units rented by the hour are whole numbers in every block"
+    )
+    residual_method: Literal["market", "sinking_fund", "none"] = Field(
+        default="market", description="value of hardware at the end of the horizon"
+    )
+    carbon_price_per_t: float = Field(
+        default=0.0, ge=0, description="price of one tonne of CO2 of electricity, in the scenario's currency"
+    )
+    engine_tuning_ratio: float = Field(
+        default=1.0,
+        gt=0,
+        le=3,
+        description="speed of your engines relative to the reference tuning",
+    )
+    catalog_offers: KeyListOrAll = Field(
+        default=(),
+        description="shipped offers that join: names separated by semicolons, or all",
+    )
+    catalog_sites: KeyListOrAll = Field(
+        default=(),
+        description="shipped sites that join: names separated by semicolons, or all",
+    )
+    accept: KeyList = Field(
+        default=(),
+        description="values outside the plausibility band on purpose, as table/key1|key2/column; semicolons",
+    )
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One checked scenario, merged with the catalogue.
+
+    Attributes
+    ----------
+    name
+        Name from the settings.
+    settings
+        The policies.
+    tables
+        One typed frame per declared table (maybe empty): all declared columns in declared order, RangeIndex.
+        text/key/choice are ``str`` with NaN for blank, number and integer ``float64``, boolean ``bool``
+        (blank = False), date ``datetime64[ns]``, list a tuple of str (blank = ()).
+    origin
+        Where it was read: a path, the name of an example, or ``memory``.
+    warnings
+        What is allowed but implausible, one sentence each.
+    input_hash
+        sha256 over the settings and all merged tables.
+    """
+
+    name: str
+    settings: Settings
+    tables: Mapping[str, pd.DataFrame]
+    origin: str
+    warnings: tuple[str, ...]
+    input_hash: str

@@ -1,0 +1,37 @@
+"""Workloads with the targets of their service class filled in."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from planner.inputs.scenario import Scenario
+
+TARGETS = ("ttft_ms", "tpot_ms", "e2e_ms", "percentile")
+
+
+def resolved_workloads(scenario: Scenario) -> pd.DataFrame:
+    """Return the workloads table with every target stated per row.
+
+    ``ttft_ms``, ``tpot_ms``, ``e2e_ms``, ``percentile`` are the workload's own where given, else those of its
+    service class; blank in both = no target. Two columns are added: ``availability_fraction`` and
+    ``deferral_h``, those of the class. A workload without a class has no availability target (0) and does
+    not wait (0).
+
+    Returns
+    -------
+    DataFrame, RangeIndex, one row per workload in input order.
+    """
+    workloads = scenario.tables["workloads"]
+    classes = scenario.tables["service_classes"].set_index("service_class")
+    name = workloads["service_class"]
+    filled = {
+        target: workloads[target].where(
+            workloads[target].notna(), name.map(classes[target]).astype(workloads[target].dtype)
+        )
+        for target in TARGETS
+    }
+    promised = {
+        column: name.map(classes[column]).astype(float).where(name.notna(), 0.0)
+        for column in ("availability_fraction", "deferral_h")
+    }
+    return workloads.assign(**filled, **promised)
