@@ -1,0 +1,28 @@
+"""Solve a plan model: status first, values second.
+
+Reading order: ``options`` and ``result`` (what goes in and comes out), ``core`` (solve, and solve again with
+whole numbers held), ``ratio``, ``ratio_lp`` and ``ratio_search`` (least unit cost), ``elastic`` (why there is
+no plan), ``highs``, ``monitor`` and ``process`` (the default solver in memory), ``bridge`` (other solvers).
+"""
+
+from planner.solve.bridge import available_solvers
+from planner.solve.core import solve, solve_fixed
+from planner.solve.elastic import elastic
+from planner.solve.options import Progress, SolveOptions
+from planner.solve.ratio import solve_ratio, solve_ratio_fixed
+from planner.solve.ratio_lp import Ratio
+from planner.solve.result import Solution, Termination
+
+__all__ = [
+    "Progress",
+    "Ratio",
+    "Solution",
+    "SolveOptions",
+    "Termination",
+    "available_solvers",
+    "elastic",
+    "solve",
+    "solve_fixed",
+    "solve_ratio",
+    "solve_ratio_fixed",
+]

@@ -1,0 +1,228 @@
+"""HiGHS in memory: arrays in, arrays out, the solver object kept for the next costs or bounds."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import highspy
+import numpy as np
+
+from planner.errors import SolverFailed
+from planner.formulation.arrays import ModelArrays
+from planner.solve.monitor import Monitor
+from planner.solve.options import SolveOptions
+from planner.solve.process import interrupt_flag, quiet_highs, scheduler
+from planner.solve.result import Solution, Stop, Termination, relative_gap, status_of_plan
+
+Model = highspy.HighsModelStatus
+LIMITS: dict[Model, Stop] = {
+    Model.kTimeLimit: "time_limit",
+    Model.kInterrupt: "interrupt",
+    Model.kIterationLimit: "other",
+    Model.kSolutionLimit: "other",
+    Model.kMemoryLimit: "other",
+    Model.kObjectiveBound: "other",
+    Model.kObjectiveTarget: "other",
+    Model.kUnknown: "other",
+}
+FEASIBLE = 2
+"""HiGHS's number for 'a feasible point is there' in ``primal_solution_status``."""
+EXACT_TOLERANCE = 1e-9
+LARGEST_COST, SMALLEST_COST = 1e5, 1.0
+"""The greatest cost is scaled into this range, so that HiGHS's absolute tolerances (1e-7 on reduced costs,
+1e-6 on the objective of a MILP) stay small beside the objective."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When one run may stop, and how closely limits must hold.
+
+    Attributes
+    ----------
+    relative_gap, absolute_gap
+        Gap relative to the objective, and in its units; either ends a MILP.
+    seconds
+        Wall seconds.
+    stop_at_bound
+        Proven bound that is good enough.
+    feasibility
+        Absolute tolerance of rows and bounds; None chooses by the gap.
+    """
+
+    relative_gap: float = 0.0
+    absolute_gap: float = 0.0
+    seconds: float | None = None
+    stop_at_bound: float = np.inf
+    feasibility: float | None = None
+
+
+class Unbounded(SolverFailed):
+    """The objective can fall without limit: the model misses a limit."""
+
+    def __init__(self) -> None:
+        super().__init__("the model is unbounded: some cost can fall without limit; a limit is missing")
+
+
+class HighsSession:
+    """One HiGHS object with a model in it; costs and bounds may change between runs.
+
+    Parameters
+    ----------
+    arrays
+        The model; its objective is used until :meth:`set_cost`.
+    options
+        Solver options; ``relax`` leaves whole numbers out.
+    """
+
+    def __init__(self, arrays: ModelArrays, options: SolveOptions):
+        self.arrays, self.options = arrays, options
+        self.is_milp = bool(arrays.integer.any()) and not options.relax
+        self._highs = quiet_highs()
+        self._scale = cost_scale(arrays.cost)
+        self._require(self._highs.passModel(_highs_lp(arrays, self._scale, self.is_milp)), "the model")
+        self._set(random_seed=options.seed)
+
+    def set_cost(self, cost: np.ndarray, offset: float = 0.0) -> None:
+        """Replace the objective by ``cost @ x + offset``; basis and incumbent stay for a warm start."""
+        self.arrays = replace(self.arrays, cost=cost, offset=offset)
+        self._scale = cost_scale(cost)
+        count = len(cost)
+        every = np.arange(count, dtype=np.int32)
+        self._require(self._highs.changeColsCost(count, every, cost * self._scale), "the costs")
+        self._require(self._highs.changeObjectiveOffset(offset * self._scale), "the objective constant")
+
+    def set_bounds(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Replace the bounds of every column."""
+        self.arrays = replace(self.arrays, lower=lower, upper=upper)
+        every = np.arange(len(lower), dtype=np.int32)
+        self._require(self._highs.changeColsBounds(len(lower), every, lower, upper), "the bounds")
+
+    def run(self, limits: Limits | None = None, start: np.ndarray | None = None, step: str = "") -> Solution:
+        """Solve and return what was proven and found.
+
+        Parameters
+        ----------
+        limits
+            Gaps and seconds; by default those of the options.
+        start
+            Known values per column for a MILP, NaN where unknown.
+        step
+            Name of this run for the progress report.
+        """
+        options = self.options
+        limits = limits or Limits(options.gap, 0.0, options.time_limit_s)
+        began = time.perf_counter()
+        self._set_limits(limits)
+        if start is not None and self.is_milp:
+            self._set_start(start)
+        with scheduler(options.threads) as threads, interrupt_flag() as interrupted:
+            self._set(threads=threads)
+            monitor = Monitor(self._scale, limits.stop_at_bound, interrupted, options.progress, step)
+            with monitor.watching(self._highs):
+                status = self._run_once()
+        return self._solution(status, limits.relative_gap, time.perf_counter() - began, monitor.stopped)
+
+    def _run_once(self) -> Model:
+        """Run; where presolve cannot tell infeasible from unbounded, run again without it."""
+        status = self._run()
+        if status == Model.kUnboundedOrInfeasible:
+            self._set(presolve="off")
+            status = self._run()
+            self._set(presolve="choose")
+        return status
+
+    def _run(self) -> Model:
+        if self._highs.run() == highspy.HighsStatus.kError:
+            raise SolverFailed(f"HiGHS stopped with an error: {self._words(self._highs.getModelStatus())}")
+        return self._highs.getModelStatus()
+
+    def _solution(self, status: Model, requested: float, seconds: float, stopped: Stop | None) -> Solution:
+        information = self._highs.getInfo()
+        words = f"HiGHS: {self._words(status)}"
+        if status in (Model.kInfeasible, Model.kUnboundedOrInfeasible):
+            ended = Termination("infeasible", np.inf, np.inf, seconds, words)
+            return self._without_values(ended)
+        if status == Model.kUnbounded:
+            raise Unbounded
+        if status not in LIMITS and status not in (Model.kOptimal, Model.kModelEmpty):
+            raise SolverFailed(f"HiGHS could not solve the model: {self._words(status)}")
+        stop: Stop = stopped or LIMITS.get(status, "proof")
+        if status != Model.kModelEmpty and information.primal_solution_status != FEASIBLE:
+            bound = information.mip_dual_bound / self._scale if self.is_milp else -np.inf
+            return self._without_values(Termination("no_solution", bound, np.inf, seconds, words, stop))
+        return self._with_values(status, requested, seconds, words, stop)
+
+    def _with_values(
+        self, status: Model, requested: float, seconds: float, words: str, stop: Stop
+    ) -> Solution:
+        solution = self._highs.getSolution()
+        values = np.array(solution.col_value, float) + 0.0  # no minus zero
+        objective = self.arrays.objective_at(values)
+        proven = status in (Model.kOptimal, Model.kModelEmpty)
+        if self.is_milp and status != Model.kModelEmpty:
+            bound = min(self._highs.getInfo().mip_dual_bound / self._scale, objective)
+        else:
+            bound = objective if proven else -np.inf
+        gap = relative_gap(objective, bound)
+        ended = Termination(status_of_plan(gap, requested), bound, gap, seconds, words, stop)
+        if self.is_milp or not proven:
+            return Solution(ended, values, objective)
+        duals = np.array(solution.row_dual, float) / self._scale
+        return Solution(ended, values, objective, duals, np.array(solution.col_dual, float) / self._scale)
+
+    def _without_values(self, ended: Termination) -> Solution:
+        return Solution(ended, np.full(len(self.arrays.cost), np.nan), np.nan)
+
+    def _set_limits(self, limits: Limits) -> None:
+        exact = limits.relative_gap == 0 and limits.absolute_gap == 0
+        usual, whole = (EXACT_TOLERANCE, EXACT_TOLERANCE) if exact else (1e-7, 1e-6)
+        self._set(
+            mip_rel_gap=limits.relative_gap,
+            mip_abs_gap=limits.absolute_gap * self._scale,
+            time_limit=np.inf if limits.seconds is None else max(limits.seconds, 0.01),
+            mip_feasibility_tolerance=limits.feasibility or whole,
+            primal_feasibility_tolerance=limits.feasibility or usual,
+            dual_feasibility_tolerance=usual,
+        )
+
+    def _set_start(self, start: np.ndarray) -> None:
+        known = np.flatnonzero(np.isfinite(start)).astype(np.int32)
+        self._highs.setSolution(len(known), known, start[known])
+
+    def _set(self, **values: bool | float | str) -> None:
+        for name, value in values.items():
+            self._require(self._highs.setOptionValue(name, value), f"option {name}={value}")
+
+    def _words(self, status: Model) -> str:
+        return str(self._highs.modelStatusToString(status))
+
+    def _require(self, status: highspy.HighsStatus, what: str) -> None:
+        if status == highspy.HighsStatus.kError:
+            raise SolverFailed(f"HiGHS refused {what}")
+
+
+def cost_scale(cost: np.ndarray) -> float:
+    """Return the power of two that brings the greatest cost into the range HiGHS's tolerances suit."""
+    greatest = float(np.abs(cost).max(initial=0.0))
+    if greatest == 0 or SMALLEST_COST <= greatest <= LARGEST_COST:
+        return 1.0
+    target = SMALLEST_COST if greatest < SMALLEST_COST else LARGEST_COST
+    return float(2.0 ** np.round(np.log2(target / greatest)))
+
+
+def _highs_lp(arrays: ModelArrays, scale: float, is_milp: bool) -> highspy.HighsLp:
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = arrays.matrix.shape
+    lp.col_cost_, lp.offset_ = arrays.cost * scale, arrays.offset * scale
+    lp.col_lower_, lp.col_upper_ = arrays.lower, arrays.upper
+    lp.row_lower_, lp.row_upper_ = arrays.row_lower, arrays.row_upper
+    inner = lp.a_matrix_
+    inner.format_ = highspy.MatrixFormat.kRowwise
+    inner.num_row_, inner.num_col_ = arrays.matrix.shape
+    inner.start_, inner.index_ = arrays.matrix.indptr, arrays.matrix.indices
+    inner.value_ = arrays.matrix.data
+    if is_milp:
+        kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
+        lp.integrality_ = [kinds[flag] for flag in arrays.integer.tolist()]
+    return lp
