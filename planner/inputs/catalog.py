@@ -53,3 +53,9 @@ def shipped_catalog() -> dict[str, Located]:
     if faults:
         raise InputError(faults)
     return located
+
+
+def known_keys(table_name: str, column: str) -> list[str]:
+    """Return the shipped keys of a table in order, each once."""
+    located = shipped_catalog().get(table_name)
+    return [] if located is None else located.frame[column].dropna().drop_duplicates().tolist()

@@ -97,9 +97,6 @@ def _texts(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complain
                 "is a spreadsheet error" if value in _SHEET_ERRORS else "holds a control character; remove it"
             )
             value = None
-        elif value is not None and column.kind == "key" and ("|" in value or ";" in value or "\n" in value):
-            complaints[position] = "a key may not hold '|', ';' or a line break (they separate keys)"
-            value = None
         values.append(value)
     return pd.Series(values, dtype="str"), complaints
 
@@ -116,6 +113,15 @@ def _text_of(cell: object) -> str:
     if isinstance(cell, float | np.floating):
         return number_text(float(cell))
     return str(cell)
+
+
+def separator_complaints(cells: Sequence[object]) -> Complaints:
+    """Return a complaint for every key that holds a character which separates keys."""
+    return {
+        position: "a key may not hold '|', ';' or a line break (they separate keys)"
+        for position, cell in enumerate(cells)
+        if isinstance(cell, str) and ("|" in cell or ";" in cell or "\n" in cell)
+    }
 
 
 def _choices(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 import pandas as pd
 
@@ -59,7 +61,7 @@ def profile_by_hour(profiles: pd.DataFrame) -> pd.DataFrame:
     DataFrame, RangeIndex; columns ``profile``, ``day_type``, ``local_hour``, ``load_ratio``.
     """
     wide = profiles.set_index(["profile", "day_type"])[list(HOURS)]
-    parts = {}
+    parts: dict[Hashable, pd.DataFrame] = {}
     for profile, rows in wide.groupby(level="profile", sort=False):
         rows = rows.droplevel("profile")
         if "all" in rows.index:

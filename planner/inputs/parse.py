@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
-from planner.inputs.cells import blank_column, clean, nearest, shown, typed_column
+from planner.inputs.cells import blank_column, clean, nearest, separator_complaints, shown, typed_column
 from planner.inputs.located import Located, RawTable
 from planner.tables import TABLES, Table
 
@@ -42,6 +42,8 @@ def parse_table(table: Table, raw: RawTable, own: bool, complete: bool = True) -
             continue
         cells = clean(raw.frame[column.name].tolist())
         typed[column.name], complaints = typed_column(column, cells)
+        if column.kind == "key" and column.name in table.key:
+            complaints |= separator_complaints(cells)
         if column.required and complete:
             complaints |= {at: f"required: {column.meaning}" for at, cell in enumerate(cells) if cell is None}
         if complaints:

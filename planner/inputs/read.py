@@ -10,12 +10,15 @@ import pandas as pd
 from planner.errors import Fault, InputError
 from planner.inputs.folder import read_folder
 from planner.inputs.located import RawScenario
+from planner.inputs.workbook import SUFFIXES, read_workbook
 
 
 def read_source(path: Path) -> RawScenario:
     """Return everything read from a folder or a workbook, with the faults of reading it."""
     if path.is_dir():
         return read_folder(path)
+    if path.suffix.lower() in SUFFIXES and path.is_file():
+        return read_workbook(path)
     message = "a scenario is a folder or an .xlsx workbook"
     raise InputError([Fault(str(path), message if path.exists() else f"no such file; {message}")])
 
