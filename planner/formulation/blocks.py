@@ -279,6 +279,11 @@ class ColumnIndex:
         which = int(np.searchsorted(self._ends, column, side="right")) - 1
         return self.blocks[which], column - int(self._ends[which])
 
+    def frame(self, family: str) -> pd.DataFrame:
+        """Return the labels of a family with their global position in the column ``column``."""
+        where = self.position(family)
+        return self.block(family).labels.assign(column=np.arange(where.start, where.stop))
+
 
 def concatenate_terms(terms: Iterable[Term]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return row, column and value arrays of all terms, each broadcast to a common shape."""

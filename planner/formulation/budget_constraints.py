@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients
-from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block
 
 
-def budget(c: Coefficients, columns: Columns) -> RowBlock:
+def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """What is paid in a period (or over the horizon) stays inside the budget.
 
     sum_{families f, columns j, lines} cost[f,j,line,t] * x[f,j]  <=  B[budget]
@@ -37,7 +37,7 @@ def budget(c: Coefficients, columns: Columns) -> RowBlock:
     return row_block("budget", rows, "<=", c.budgets["limit"].to_numpy(), parts)
 
 
-def spending_terms(c: Coefficients, columns: Columns) -> pd.DataFrame:
+def spending_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return column, kind, paid_period, site, amount of everything that is really paid (no residual, no value)."""
     parts = []
     for family, table in c.costs.items():

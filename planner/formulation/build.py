@@ -9,12 +9,12 @@ import numpy as np
 
 from planner.coefficients import Coefficients
 from planner.formulation import budget_constraints, fleet_constraints, service_constraints, site_constraints
-from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.columns import build_columns
 from planner.formulation.objective import cost_vector, token_vector
 from planner.formulation.pulp_face import PlanProblem
 
-Family = Callable[[Coefficients, Columns], RowBlock]
+Family = Callable[[Coefficients, ColumnIndex], RowBlock]
 
 FAMILIES: Mapping[str, Family] = {
     family.__name__: family
@@ -62,7 +62,7 @@ class PlanModel:
     """
 
     problem: PlanProblem
-    columns: Columns
+    columns: ColumnIndex
     numerator: np.ndarray
     numerator_constant: float
     value: np.ndarray

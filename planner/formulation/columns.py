@@ -9,7 +9,7 @@ import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients
 from planner.coefficients.build import installed_columns
-from planner.formulation.blocks import ColumnBlock, Columns
+from planner.formulation.blocks import ColumnBlock, ColumnIndex
 
 VARIABLES: Mapping[str, str] = {
     "order": "units ordered (purchase, lease, reservation), integer",
@@ -27,7 +27,7 @@ VARIABLES: Mapping[str, str] = {
 """Every variable family and its unit."""
 
 
-def build_columns(c: Coefficients) -> Columns:
+def build_columns(c: Coefficients) -> ColumnIndex:
     """Return the columns of the model for these coefficients; a family may be empty."""
     runs = run_labels(c)
     flows = flow_labels(c, runs)
@@ -53,9 +53,9 @@ def build_columns(c: Coefficients) -> Columns:
     )
 
 
-def pack(frames: Mapping[str, pd.DataFrame], integer: set[str]) -> Columns:
+def pack(frames: Mapping[str, pd.DataFrame], integer: set[str]) -> ColumnIndex:
     """Return columns for the given labels, families in order; ``open`` is binary, the rest from 0 up."""
-    return Columns(
+    return ColumnIndex(
         [
             ColumnBlock(family, frame.reset_index(drop=True), 0.0, 1.0 if family == "open" else np.inf, family in integer)
             for family, frame in frames.items()

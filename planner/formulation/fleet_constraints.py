@@ -5,13 +5,13 @@ from __future__ import annotations
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 
 STAND = ["offer", "site", "cooling"]
 
 
-def fleet_balance(c: Coefficients, columns: Columns) -> RowBlock:
+def fleet_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Units in service are the orders that have arrived and not reached their end of life, plus the existing lot.
 
     installed[o,s,e,t] - sum_{t'} alive[o,s,e,t',t] * order[o,s,e,t']  ==  E[o,s,e,t]
@@ -34,7 +34,7 @@ def fleet_balance(c: Coefficients, columns: Columns) -> RowBlock:
     return row_block("fleet_balance", rows, "==", existing.to_numpy(), parts)
 
 
-def supply(c: Coefficients, columns: Columns) -> RowBlock:
+def supply(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """A vendor confirms so many units of an offer per period, over all sites.
 
     sum_{s,e} order[o,s,e,t] + rent[o,s,e,t]  <=  U[o,t]
@@ -54,7 +54,7 @@ def supply(c: Coefficients, columns: Columns) -> RowBlock:
     )
 
 
-def hourly_supply(c: Coefficients, columns: Columns) -> RowBlock:
+def hourly_supply(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Units of an offer rented by the hour stay inside what the vendor confirms, in each block.
 
     sum_{s,e} rent_hour[o,s,e,t,b]  <=  U[o,t]

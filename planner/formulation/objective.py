@@ -7,10 +7,10 @@ import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients, discounted
 from planner.coefficients.serving import requests_in_block
-from planner.formulation.blocks import Columns
+from planner.formulation.blocks import ColumnIndex
 
 
-def cost_terms(c: Coefficients, columns: Columns) -> pd.DataFrame:
+def cost_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return every cost row with its column, discount factor and ledger labels: the one source of objective and ledger.
 
     Returns
@@ -32,7 +32,7 @@ def cost_terms(c: Coefficients, columns: Columns) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def cost_vector(c: Coefficients, columns: Columns, with_value: bool) -> tuple[np.ndarray, float]:
+def cost_vector(c: Coefficients, columns: ColumnIndex, with_value: bool) -> tuple[np.ndarray, float]:
     """Return present value of cost per unit of each column, and the constant part.
 
     sum_{rows} amount * discount_factor, by column; ``with_value`` adds the value of optional demand served
@@ -48,7 +48,7 @@ def cost_vector(c: Coefficients, columns: Columns, with_value: bool) -> tuple[np
     return vector.astype(float), float(value[fixed].sum())
 
 
-def token_vector(c: Coefficients, columns: Columns) -> np.ndarray:
+def token_vector(c: Coefficients, columns: ColumnIndex) -> np.ndarray:
     """Return discounted effective Mtok per busy unit of each run column (zero for every other column).
 
     requests/s x 3600 x hours x effective Mtok per request x mid-period discount factor
@@ -59,7 +59,7 @@ def token_vector(c: Coefficients, columns: Columns) -> np.ndarray:
     return vector
 
 
-def run_tokens(c: Coefficients, columns: Columns) -> pd.DataFrame:
+def run_tokens(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return the run columns with effective and generated Mtok one busy unit makes in the block."""
     point = c.runs[
         [

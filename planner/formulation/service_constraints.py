@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 
 SERVED = ["workload", "shape", "ttft_class", "site", "period", "block"]
 POOL_BLOCK = ["product", "site", "cooling", "period", "block"]
 
 
-def demand_balance(c: Coefficients, columns: Columns) -> RowBlock:
+def demand_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Every request is routed to a site, or is optional and left unserved pro rata over its shapes.
 
     sum_s flow[w,l,r,s,t,b] + h[w,l] * unserved[w,r,t,b]  ==  h[w,l] * D[w,r,t,b]
@@ -37,7 +37,7 @@ def demand_balance(c: Coefficients, columns: Columns) -> RowBlock:
     )
 
 
-def must_serve(c: Coefficients, columns: Columns) -> RowBlock:
+def must_serve(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Only the optional part of a workload may go unserved.
 
     unserved[w,r,t,b]  <=  (1 - m[w]) * D[w,r,t,b]
@@ -57,7 +57,7 @@ def must_serve(c: Coefficients, columns: Columns) -> RowBlock:
     return row_block("must_serve", rows, "<=", optional.to_numpy(float), [terms(rows, lost, key, 1.0)])
 
 
-def prefill_balance(c: Coefficients, columns: Columns) -> RowBlock:
+def prefill_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Where prefill runs apart from decode, prompts are processed at the rate they arrive.
 
     sum_{k,e} a[k,s,e] * run[k,s,e,t,b]  ==  sum_r flow[w,l,r,s,t,b]
@@ -72,7 +72,7 @@ def prefill_balance(c: Coefficients, columns: Columns) -> RowBlock:
     return _phase_balance(c, columns, "prefill_balance", ("prefill", "mixed"), split_only=True)
 
 
-def decode_balance(c: Coefficients, columns: Columns) -> RowBlock:
+def decode_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Output is generated at the rate requests are routed; a mixed point does both phases of a request.
 
     sum_{k,e} a[k,s,e] * run[k,s,e,t,b]  ==  sum_r flow[w,l,r,s,t,b]
@@ -90,7 +90,7 @@ def decode_balance(c: Coefficients, columns: Columns) -> RowBlock:
 
 
 def _phase_balance(
-    c: Coefficients, columns: Columns, family: str, phases: tuple[str, ...], split_only: bool
+    c: Coefficients, columns: ColumnIndex, family: str, phases: tuple[str, ...], split_only: bool
 ) -> RowBlock:
     point = c.runs[["point", "site", "cooling", "workload", "shape", "ttft_class", "phase", "requests_per_s"]]
     runs = columns.frame("run").merge(point, on=["point", "site", "cooling"], validate="many_to_one")
@@ -114,7 +114,7 @@ def _phase_balance(
     )
 
 
-def capacity(c: Coefficients, columns: Columns) -> RowBlock:
+def capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Busy units, sized on the busiest minute, stay inside the units that are available.
 
     sum_{k in g} p[k] * run[k,s,e,t,b]  <=  sum_{o of g} A[o] * (installed[o,s,e,t] + rent[o,s,e,t] + rent_hour[o,s,e,t,b])
@@ -140,7 +140,7 @@ def capacity(c: Coefficients, columns: Columns) -> RowBlock:
     return row_block("capacity", rows, "<=", 0.0, [terms(rows, runs, POOL_BLOCK, "peak_ratio"), *held])
 
 
-def busy_units(c: Coefficients, columns: Columns) -> pd.DataFrame:
+def busy_units(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return the run columns with the kW a busy unit adds to an idle one (shared by the power families)."""
     added = c.runs[["point", "site", "cooling", "added_kw"]]
     runs = columns.frame("run").merge(added, on=["point", "site", "cooling"], validate="many_to_one")

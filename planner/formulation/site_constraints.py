@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.formulation.blocks import Columns, RowBlock
+from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 from planner.formulation.service_constraints import busy_units
 
@@ -16,14 +16,14 @@ HALL = ["site", "cooling", "period"]
 STAND = ["offer", "site", "cooling"]
 
 
-def _units(c: Coefficients, columns: Columns) -> pd.DataFrame:
+def _units(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return the installed columns with the unit's kW and racks; only hardware at our own sites draws our power."""
     unit = c.stands[[*STAND, "includes", "provisioned_kw", "idle_kw", "racks"]]
     units = columns.frame("installed").merge(unit, on=STAND, validate="many_to_one")
     return units[units["includes"] == "hardware"]
 
 
-def grid_power(c: Coefficients, columns: Columns) -> RowBlock:
+def grid_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Power at the meter is what stands idle plus what runs adds, times PUE.
 
     sum_{o,e} PUE[s,e,t,b] * i[o] * installed[o,s,e,t] + sum_{k,e} PUE[s,e,t,b] * d[k] * run[k,s,e,t,b] - grid_kw[s,t,b]  ==  0
@@ -53,7 +53,7 @@ def grid_power(c: Coefficients, columns: Columns) -> RowBlock:
     return row_block("grid_power", rows, "==", 0.0, parts)
 
 
-def site_power(c: Coefficients, columns: Columns) -> RowBlock:
+def site_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Power at the meter stays inside what the grid connection gives by then.
 
     grid_kw[s,t,b]  <=  F[s,t]
@@ -72,7 +72,7 @@ def site_power(c: Coefficients, columns: Columns) -> RowBlock:
     )
 
 
-def provisioned_power(c: Coefficients, columns: Columns) -> RowBlock:
+def provisioned_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Provisioned peak at the design hour, headroom kept free, fits the energised power; a closed site has none.
 
     sum_{o,e} P[o] * PUE*[s,e,t] * installed[o,s,e,t]  <=  (1 - h[s]) * F[s,t] * open[s,t]
@@ -100,7 +100,7 @@ def provisioned_power(c: Coefficients, columns: Columns) -> RowBlock:
     return row_block("provisioned_power", rows, "<=", rhs, parts)
 
 
-def it_power(c: Coefficients, columns: Columns) -> RowBlock:
+def it_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Provisioned IT power stays inside the site's IT limit.
 
     sum_{o,e} P[o] * installed[o,s,e,t]  <=  L[s]
@@ -118,7 +118,7 @@ def it_power(c: Coefficients, columns: Columns) -> RowBlock:
     return row_block("it_power", rows, "<=", limits["it_limit_kw"].to_numpy(), parts)
 
 
-def facility_power(c: Coefficients, columns: Columns) -> RowBlock:
+def facility_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Provisioned power with cooling and losses at the design hour stays inside the facility limit.
 
     sum_{o,e} P[o] * PUE*[s,e,t] * installed[o,s,e,t]  <=  L[s]
@@ -143,7 +143,7 @@ def facility_power(c: Coefficients, columns: Columns) -> RowBlock:
     )
 
 
-def rack_space(c: Coefficients, columns: Columns) -> RowBlock:
+def rack_space(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Units, spread so that no rack is denser than its cooling allows, fit the rack positions.
 
     sum_{o,e} n[o,e] * installed[o,s,e,t]  <=  N[s]
@@ -166,7 +166,7 @@ def rack_space(c: Coefficients, columns: Columns) -> RowBlock:
     )
 
 
-def hall_capacity(c: Coefficients, columns: Columns) -> RowBlock:
+def hall_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """At an owned site provisioned IT power stands in hall capacity of its cooling that exists or has been built.
 
     sum_o P[o] * installed[o,s,e,t] - sum_{t' ready by t} build_kw[s,e,t']  <=  X[s,e]
@@ -188,7 +188,7 @@ def hall_capacity(c: Coefficients, columns: Columns) -> RowBlock:
     return row_block("hall_capacity", rows, "<=", own["existing_kw"].to_numpy(), parts)
 
 
-def cooling_capacity(c: Coefficients, columns: Columns) -> RowBlock:
+def cooling_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Heat of a cooling option stays inside what the site can remove that way.
 
     sum_o P[o] * installed[o,s,e,t]  <=  C[s,e]
@@ -211,7 +211,7 @@ def cooling_capacity(c: Coefficients, columns: Columns) -> RowBlock:
     )
 
 
-def stay_open(c: Coefficients, columns: Columns) -> RowBlock:
+def stay_open(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """A site once opened stays open.
 
     open[s,t-1] - open[s,t]  <=  0
@@ -235,7 +235,7 @@ def stay_open(c: Coefficients, columns: Columns) -> RowBlock:
     return block
 
 
-def billing_peak(c: Coefficients, columns: Columns) -> RowBlock:
+def billing_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """A demand charge bills the highest kW among the blocks its window touches.
 
     grid_kw[s,t,b] - peak_kw[s,d,t]  <=  0

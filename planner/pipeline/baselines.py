@@ -1,0 +1,107 @@
+"""Plans to compare with, so that every headline is a difference: do nothing, rent everything, cheapest single type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.coefficients.fleet import RENTED
+from planner.formulation.blocks import ColumnBlock, ColumnIndex
+from planner.formulation.build import PlanModel
+from planner.formulation.pulp_face import PlanProblem
+from planner.solve import SolveOptions, elastic, solve
+
+ACQUIRED = ("order", "rent", "rent_hour", "build_kw")
+BASELINE_GAP = 0.01
+BASELINE_SECONDS = 30.0
+
+
+def baseline_frame(c: Coefficients, model: PlanModel, values: np.ndarray, options: SolveOptions) -> pd.DataFrame:
+    """Return baseline, status, total_cost (present value or NaN), served_fraction, detail.
+
+    Every baseline serves exactly what the plan serves; where that is impossible, ``served_fraction`` is the most it
+    can serve and there is no cost.
+    """
+    quick = replace(
+        options,
+        gap=max(options.gap, BASELINE_GAP) if options.gap else 0.0,
+        time_limit_s=BASELINE_SECONDS,
+        progress=None,
+    )
+    nothing = _held(model, values, {family: np.zeros(_size(model, family), bool) for family in ACQUIRED})
+    rented = c.stands.set_index(["offer", "site", "cooling"])["mode"].isin(RENTED)
+    hire = _held(model, values, {"order": _stand_mask(model, "order", rented)})
+    rows = [
+        _solved("do nothing", nothing, c, model, quick),
+        _solved("rent everything", hire, c, model, quick),
+        _single_type(c, model, values, quick),
+    ]
+    return pd.DataFrame(rows, columns=["baseline", "status", "total_cost", "served_fraction", "detail"])
+
+
+def _size(model: PlanModel, family: str) -> int:
+    return len(model.columns.block(family))
+
+
+def _stand_mask(model: PlanModel, family: str, allowed: pd.Series) -> np.ndarray:
+    labels = model.columns.block(family).labels
+    index = pd.MultiIndex.from_frame(labels[["offer", "site", "cooling"]])
+    return allowed.reindex(index).fillna(False).to_numpy(bool)
+
+
+def _held(model: PlanModel, values: np.ndarray, allowed: dict[str, np.ndarray]) -> PlanProblem:
+    """Return the model with forbidden columns at zero and unserved demand as in the plan, minimising cost."""
+    blocks = []
+    for block in model.columns.blocks:
+        lower, upper = block.lower, block.upper
+        if block.family in allowed:
+            upper = np.where(allowed[block.family], upper, 0.0)
+        if block.family == "unserved":
+            lower = upper = np.maximum(values[model.columns.position("unserved")], 0.0)
+        blocks.append(ColumnBlock(block.family, block.labels, lower, upper, block.integer))
+    return PlanProblem("baseline", ColumnIndex(blocks), model.problem.rows, model.numerator, model.numerator_constant)
+
+
+def _solved(name: str, problem: PlanProblem, c: Coefficients, model: PlanModel, options: SolveOptions) -> tuple[str, str, float, float, str]:
+    solution = solve(problem, options)
+    if solution.termination.has_values:
+        detail = f"gap {solution.termination.gap:.4f}"
+        return name, solution.status, float(solution.objective), _served(model, None), detail
+    if solution.status == "no_solution":
+        return name, solution.status, float("nan"), float("nan"), solution.termination.detail
+    short = elastic(problem, {"demand_balance": 1.0}, replace(options, relax=True))
+    lost = float(short["shortfall"].sum()) if len(short) else 0.0
+    return name, "infeasible", float("nan"), _served(model, lost), "cannot serve the plan's demand"
+
+
+def _served(model: PlanModel, lost: float | None) -> float:
+    asked = float(np.abs(model.problem.row_block("demand_balance").rhs).sum())
+    return 1.0 if lost is None or asked == 0 else max(0.0, 1.0 - lost / asked)
+
+
+def _single_type(c: Coefficients, model: PlanModel, values: np.ndarray, options: SolveOptions) -> tuple[str, str, float, float, str]:
+    """Return the cheapest plan that uses one accelerator type only: ranked by LP, the best one solved as a MILP."""
+    kind = c.stands["chip"].fillna(c.stands["product"])
+    by_stand = kind.set_axis(pd.MultiIndex.from_frame(c.stands[["offer", "site", "cooling"]]))
+    ranking = []
+    for name in sorted(kind.unique()):
+        allowed = {family: _stand_mask(model, family, by_stand == name) for family in ("order", "rent", "rent_hour")}
+        problem = _held(model, values, allowed)
+        relaxed = solve(problem, replace(options, relax=True))
+        if relaxed.termination.has_values:
+            ranking.append((float(relaxed.objective), name, problem))
+    if not ranking:
+        return "cheapest single type", "infeasible", float("nan"), float("nan"), "no single accelerator type can serve the demand"
+    best: tuple[str, str, float, float, str] | None = None
+    for bound, name, problem in sorted(ranking, key=lambda entry: entry[:2]):
+        if best is not None and bound >= best[2]:
+            break
+        row = _solved("cheapest single type", problem, c, model, options)
+        if np.isfinite(row[2]) and (best is None or row[2] < best[2]):
+            best = (*row[:4], f"{name}, {row[4]}")
+    if best is None:
+        return "cheapest single type", "no_solution", float("nan"), float("nan"), "no plan found within the limit"
+    return best

@@ -1,0 +1,116 @@
+"""Why no plan exists: what is short, where, when and by how much, in natural units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.formulation.joining import EmptyRow
+from planner.formulation.pulp_face import PlanProblem
+from planner.solve import SolveOptions, elastic
+
+SHORTAGES = ["resource", "place", "period", "amount", "unit", "message"]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How a soft limit is named to the reader: the resource, its unit, and the labels that say where."""
+
+    resource: str
+    unit: str
+    place: tuple[str, ...]
+
+
+LIMITS: Mapping[str, Limit] = {
+    "site_power": Limit("grid power", "kW", ("site",)),
+    "provisioned_power": Limit("provisioned power after headroom", "kW", ("site",)),
+    "it_power": Limit("IT power limit", "kW", ("site",)),
+    "facility_power": Limit("facility power limit", "kW", ("site",)),
+    "rack_space": Limit("rack positions", "racks", ("site",)),
+    "hall_capacity": Limit("hall capacity", "kW IT", ("site", "cooling")),
+    "cooling_capacity": Limit("cooling capacity", "kW IT", ("site", "cooling")),
+    "supply": Limit("vendor supply", "units", ("offer",)),
+    "hourly_supply": Limit("vendor supply by the hour", "units", ("offer",)),
+    "budget": Limit("budget", "currency", ("budget",)),
+    "demand_balance": Limit("serving capacity", "requests/s", ("workload", "region")),
+}
+"""Families that may give in the diagnosis; all others are physics and stay hard."""
+
+LAST_RESORT = 1e3
+"""How much dearer it is, relative to its size, to blame demand than a limit somebody could lift."""
+
+
+def shortages(c: Coefficients, problem: PlanProblem, options: SolveOptions) -> pd.DataFrame:
+    """Return the least relief that makes a plan possible, and what of the demand cannot be served without it.
+
+    Each limit is weighed by its own size, so a relief of 1 % counts the same whatever the unit; demand is the last
+    resort. A second pass lets only demand give: the part that no decision can serve under the limits as they stand.
+
+    Returns
+    -------
+    DataFrame with SHORTAGES columns, largest first.
+    """
+    relaxed = replace(options, relax=True, progress=None)
+    present = {block.family: block for block in problem.rows if block.family in LIMITS}
+    weights = {}
+    for family, block in present.items():
+        size = max(float(np.abs(block.rhs).max(initial=0.0)), 1.0)
+        weights[family] = (LAST_RESORT if family == "demand_balance" else 1.0) / size
+    relief = _named(c, elastic(problem, weights, relaxed))
+    unserved = _named(c, elastic(problem, {"demand_balance": weights["demand_balance"]}, relaxed))
+    unserved["message"] = unserved["message"] + " cannot be served under the limits as they stand"
+    only_new = unserved[~unserved["resource"].isin(relief["resource"])]
+    relief["message"] = relief["message"].where(relief["resource"] == "serving capacity", relief["message"] + "; feasible with that much more")
+    return pd.concat([relief, only_new], ignore_index=True)[SHORTAGES]
+
+
+def _named(c: Coefficients, found: pd.DataFrame) -> pd.DataFrame:
+    if found.empty:
+        return pd.DataFrame(columns=SHORTAGES)
+    rows = []
+    for family, group in found.groupby("family", sort=False):
+        limit = LIMITS[str(family)]
+        labels = [name for name in (*limit.place, "period") if name in group and group[name].notna().any()]
+        level = [name for name in ("workload", "region", "period", "block") if name in group and group[name].notna().any()]
+        amount = group.groupby(level, sort=False)["shortfall"].sum().reset_index() if family == "demand_balance" else group
+        worst = amount.groupby(labels, sort=False)["shortfall"].max().reset_index() if labels else amount
+        for row in worst.to_dict("records"):
+            place = ", ".join(str(row[name]) for name in limit.place if name in row)
+            rows.append((limit.resource, place, str(row.get("period", "horizon")), float(row["shortfall"]), _unit(c, limit)))
+    table = pd.DataFrame(rows, columns=SHORTAGES[:5])
+    order = {name: rank for rank, name in enumerate(c.periods.index)}
+    table = table.sort_values(["period", "amount"], ascending=[True, False], key=lambda s: s.map(order).fillna(-1) if s.name == "period" else s)
+    return table.assign(message=[shortage_text(*row) for row in table.itertuples(index=False)]).reset_index(drop=True)
+
+
+def _unit(c: Coefficients, limit: Limit) -> str:
+    return c.settings.currency if limit.unit == "currency" else limit.unit
+
+
+def shortage_text(resource: str, place: str, period: str, amount: float, unit: str) -> str:
+    """Return one line: ``2027-Q3: short of 4,200 kW of grid power at A``."""
+    shown = f"{amount:,.0f}" if amount >= 100 else f"{amount:,.3g}"
+    return f"{period}: short of {shown} {unit} of {resource} at {place}"
+
+
+def empty_row_shortages(c: Coefficients, error: EmptyRow) -> pd.DataFrame:
+    """Return the shortages of demand for which nothing at all is admissible."""
+    labels = error.labels.assign(amount=np.abs(error.rhs))
+    limit = LIMITS.get(error.family)
+    if limit is None or "period" not in labels:
+        place = ", ".join(str(value) for value in labels.iloc[0])
+        return pd.DataFrame([(error.family, place, "horizon", float(labels["amount"].max()), "", str(error))], columns=SHORTAGES)
+    level = [*limit.place, "period", *(["block"] if "block" in labels else [])]
+    summed = labels.groupby(level, sort=False)["amount"].sum().reset_index()
+    worst = summed.groupby([*limit.place, "period"], sort=False)["amount"].max().reset_index()
+    rows = []
+    for row in worst.to_dict("records"):
+        place = ", ".join(str(row[name]) for name in limit.place)
+        text = shortage_text(limit.resource, place, row["period"], row["amount"], limit.unit)
+        reason = "no admissible unit can be in service there by then (lead time, latency, memory or power rules every one out)"
+        rows.append((limit.resource, place, row["period"], row["amount"], limit.unit, f"{text}: {reason}"))
+    return pd.DataFrame(rows, columns=SHORTAGES)

@@ -1,0 +1,78 @@
+"""Marginal values from the duals: three kinds, named apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.formulation.build import PlanModel
+from planner.solve import Solution
+from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
+
+BALANCES = {"prefill_balance": "prefill", "decode_balance": "decode"}
+PRICED = ("site_power", "provisioned_power", "it_power", "facility_power", "rack_space", "hall_capacity",
+          "cooling_capacity", "supply", "hourly_supply", "capacity", "budget", "must_serve")
+PLACE = ["workload", "shape", "ttft_class", "site", "period", "block"]
+
+
+def marginal_costs(c: Coefficients, model: PlanModel, solution: Solution, kind: str) -> pd.DataFrame:
+    """Return kind, phase, workload, region, period, value, unit: currency of the period per million tokens more.
+
+    The dual of a balance row is present value per request/s through the block; divided by the discount factor and the
+    tokens of one request/s it is currency per Mtok: input tokens for prefill, visible output tokens for decode and
+    for mixed points (whose one dual covers the whole request). Averages over blocks, shapes and sites are weighted by
+    the tokens routed.
+
+    Parameters
+    ----------
+    kind
+        ``long_run`` for duals of the LP relaxation, ``fixed_fleet`` for those with the integers held.
+    """
+    columns = ["kind", "phase", "workload", "region", "period", "value", "unit"]
+    if solution.row_duals is None or not solution.termination.has_values:
+        return pd.DataFrame(columns=columns)
+    flows = model.columns.frame("flow")
+    flows = flows.assign(rate=np.maximum(solution.values[flows["column"].to_numpy(int)], 0.0))
+    flows = flows[flows["rate"] > 0].merge(c.routes, on=["workload", "region", "site"])
+    flows = flows.merge(c.shapes, on=["workload", "shape"]).merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
+    apart = {block.family for block in model.problem.rows}
+    split = model.problem.row_block("prefill_balance").labels[PLACE].assign(split=True) if "prefill_balance" in apart else None
+    parts = []
+    for family, phase in BALANCES.items():
+        if family not in apart:
+            continue
+        priced = flows.merge(model.problem.row_frame(family, solution.row_duals).rename(columns={"value": "dual"}), on=PLACE)
+        if split is None or family == "prefill_balance":
+            priced["phase"] = phase if split is not None else "mixed"
+        else:
+            known = priced.merge(split, on=PLACE, how="left")["split"].notna().to_numpy()
+            priced["phase"] = np.where(known, phase, "mixed")
+        tokens = priced["input_tokens"] if phase == "prefill" else priced["output_tokens"]
+        volume = priced["rate"] * priced["hours"] * SECONDS_PER_HOUR * tokens / TOKENS_PER_MTOK
+        spent = priced["rate"] * priced["dual"] / priced["period"].map(c.periods["discount_mid"])
+        parts.append(priced.assign(volume=volume, spent=spent))
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    key = ["phase", "workload", "region", "period"]
+    total = pd.concat(parts, ignore_index=True).groupby(key, sort=False)[["spent", "volume"]].sum()
+    total = total[total["volume"] > 0]
+    unit = np.where(total.index.get_level_values("phase") == "prefill", "Mtok input", "Mtok output")
+    return total.assign(kind=kind, value=total["spent"] / total["volume"], unit=[f"{c.settings.currency}/{u}" for u in unit]).reset_index()[columns]
+
+
+def dual_frame(model: PlanModel, solution: Solution, kind: str) -> pd.DataFrame:
+    """Return kind, family, label, dual (present value per unit of the row) of the limits that bind."""
+    columns = ["kind", "family", "label", "dual"]
+    if solution.row_duals is None:
+        return pd.DataFrame(columns=columns)
+    parts = []
+    for block in model.problem.rows:
+        if block.family not in PRICED:
+            continue
+        duals = solution.row_duals[model.problem.row_position(block.family)]
+        binding = np.abs(duals) > 1e-9
+        labels = block.labels[binding]
+        text = [", ".join(str(value) for value in row) for row in labels.itertuples(index=False)]
+        parts.append(pd.DataFrame({"kind": kind, "family": block.family, "label": text, "dual": duals[binding]}))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

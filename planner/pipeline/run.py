@@ -1,0 +1,174 @@
+"""One planning run: points, coefficients, model, solve, plan, baselines, audit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients, build_coefficients
+from planner.errors import SolverFailed
+from planner.formulation.build import PlanModel, build_model
+from planner.formulation.joining import EmptyRow
+from planner.formulation.objective import constant_tokens
+from planner.inputs import Scenario
+from planner.performance import PointSet, operating_points
+from planner.pipeline.baselines import baseline_frame
+from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages
+from planner.pipeline.marginal import dual_frame, marginal_costs
+from planner.pipeline.options import RunOptions
+from planner.plan.assemble import no_plan, solved_plan
+from planner.plan.plan import Plan
+from planner.solve import Ratio, Solution, SolveOptions, solve, solve_fixed, solve_ratio, solve_ratio_fixed
+
+
+@dataclass(frozen=True)
+class Built:
+    """A model ready to solve, with what it was made from and how long that took."""
+
+    points: PointSet
+    coefficients: Coefficients
+    model: PlanModel
+    seconds: float
+
+
+def run_plan(scenario: Scenario, options: RunOptions | None = None) -> Plan:
+    """Return the plan of a scenario; its status says whether it is optimal, feasible, infeasible or not found.
+
+    An infeasible or unfinished run returns a plan too: its frame ``shortages`` (resource, place, period, amount, unit,
+    message) says what is short, and it has no decision frames.
+
+    Parameters
+    ----------
+    scenario
+        A loaded scenario.
+    options
+        What is asked for; the scenario's settings by default.
+
+    Raises
+    ------
+    InputError
+        The scenario cannot be planned as it stands.
+    SolverFailed
+        The solver broke down, or objective and ledger disagree.
+    """
+    options = options or RunOptions()
+    began = time.perf_counter()
+    points = operating_points(scenario)
+    coefficients = build_coefficients(scenario, points)
+    try:
+        model = build_model(coefficients)
+    except EmptyRow as error:
+        return no_plan(scenario, points, "infeasible", empty_row_shortages(coefficients, error))
+    built = Built(points, coefficients, model, time.perf_counter() - began)
+    return _solve_built(scenario, built, options)
+
+
+def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
+    c, model = built.coefficients, built.model
+    wanted = options.solve_options(scenario.settings)
+    objective = options.objective_of(scenario.settings)
+    began = time.perf_counter()
+    relaxed = _optimise(c, model, objective, replace(wanted, relax=True, progress=None), None)
+    if relaxed.status == "infeasible":
+        return no_plan(scenario, built.points, "infeasible", shortages(c, model.problem, wanted))
+    left = None if wanted.time_limit_s is None else max(wanted.time_limit_s - (time.perf_counter() - began), 0.01)
+    main = relaxed if wanted.relax else _optimise(c, model, objective, replace(wanted, time_limit_s=left), None)
+    if main.status == "infeasible":
+        # The relaxation is feasible, so whole units are what breaks it: say what gives the integers room.
+        return no_plan(scenario, built.points, "infeasible", shortages(c, model.problem, replace(wanted, relax=False)))
+    if not main.termination.has_values:
+        return no_plan(scenario, built.points, "no_solution", pd.DataFrame(columns=SHORTAGES), main.termination.detail)
+    fixed = main if wanted.relax else _fix(c, model, objective, main, wanted)
+    seconds = time.perf_counter() - began
+    extra = {
+        "marginal_costs": pd.concat(
+            [marginal_costs(c, model, relaxed, "long_run")]
+            + ([] if wanted.relax else [marginal_costs(c, model, fixed, "fixed_fleet")]),
+            ignore_index=True,
+        ),
+        "duals": pd.concat(
+            [dual_frame(model, relaxed, "long_run")] + ([] if wanted.relax else [dual_frame(model, fixed, "fixed_fleet")]),
+            ignore_index=True,
+        ),
+    }
+    if options.baselines:
+        extra["baselines"] = baseline_frame(c, model, fixed.values, wanted)
+    plan = solved_plan(scenario, built.points, c, model.columns, fixed.values, objective, extra)
+    return _with_proof(plan, built, main, fixed, objective, seconds)
+
+
+def _is_ratio(c: Coefficients, objective: str) -> bool:
+    """Return whether the objective is a true ratio: with one yield and nothing optional, least cost is least unit cost."""
+    return objective == "unit-cost" and not constant_tokens(c)
+
+
+def _optimise(c: Coefficients, model: PlanModel, objective: str, options: SolveOptions, start: np.ndarray | None) -> Solution:
+    if _is_ratio(c, objective):
+        return solve_ratio(
+            model.problem, model.numerator, model.denominator, options, start, numerator_offset=model.numerator_constant
+        )
+    if objective == "cost":
+        model.problem.set_cost(model.value, model.value_constant)
+    else:
+        model.problem.set_cost(model.numerator, model.numerator_constant)
+    return solve(model.problem, options, start)
+
+
+def _fix(c: Coefficients, model: PlanModel, objective: str, main: Solution, options: SolveOptions) -> Solution:
+    """Return the plan with its whole numbers held: plan values and fixed-fleet duals come from this LP."""
+    if _is_ratio(c, objective):
+        ratio = Ratio(model.numerator, model.denominator, model.numerator_constant)
+        return solve_ratio_fixed(model.problem, main, ratio, options)
+    return solve_fixed(model.problem, main, options)
+
+
+OBJECTIVE_TOLERANCE = 1e-6
+"""Relative difference allowed between the solver's objective and the sum of the ledger."""
+
+
+def _with_proof(plan: Plan, built: Built, main: Solution, fixed: Solution, objective: str, seconds: float) -> Plan:
+    """Return the plan with status, bound, gap and sizes, after checking that the ledger is the objective."""
+    headline: dict[str, Any] = dict(plan.headline)
+    ended = fixed.termination
+    ratio = _is_ratio(built.coefficients, objective)
+    tokens = headline["effective_mtok_discounted"]
+    scale = tokens if ratio else 1.0
+    solver_objective = fixed.objective * scale
+    _require_equal(solver_objective, headline["objective"])
+    arrays = built.model.problem
+    headline |= {
+        "status": ended.status,
+        "bound": ended.bound * scale,
+        "gap": ended.gap,
+
+        "solver_detail": "; ".join(dict.fromkeys(text for text in (main.termination.detail, ended.detail) if text)),
+        "solve_seconds": seconds,
+        "build_seconds": built.seconds,
+        "variables": arrays.columns.count,
+        "integers": int(sum(block.integer.sum() for block in arrays.columns.blocks)),
+        "constraints": int(sum(len(block) for block in arrays.rows)),
+        "variables_by_family": _sizes(arrays.columns.blocks),
+        "constraints_by_family": _sizes(arrays.rows),
+    }
+
+    return Plan(headline, plan.frames, plan.scenario)
+
+
+def _sizes(blocks: Any) -> Mapping[str, int]:
+    return {block.family: len(block) for block in blocks}
+
+
+def _require_equal(solver_objective: float, ledger: float) -> None:
+    scale = max(abs(solver_objective), abs(ledger), 1e-9)
+    if abs(solver_objective - ledger) > OBJECTIVE_TOLERANCE * scale:
+        raise SolverFailed(
+            f"the sum of the cost rows, {ledger:.10g}, is not the solver's objective, {solver_objective:.10g}: the plan is not reported"
+        )
+
+
+

@@ -1,0 +1,1 @@
+"""The plan: labelled frames, ledger, metrics, waterfall, audit, saving and loading."""

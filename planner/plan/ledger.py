@@ -1,0 +1,79 @@
+"""The economic ledger: every cost row of the plan, summing to the objective."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.formulation.blocks import ColumnIndex
+from planner.formulation.objective import cost_terms
+from planner.inputs import Scenario
+from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
+
+LEDGER = ["line", "kind", "period", "site", "offer", "workload", "amount", "discount_factor", "discounted", "in_objective"]
+
+
+def cost_ledger(scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray, objective: str) -> pd.DataFrame:
+    """Return cost rows by line, period of payment, site, offer and workload.
+
+    Parameters
+    ----------
+    values
+        Plan values of all columns.
+    objective
+        ``unit-cost`` or ``cost``: only the latter has the value of optional demand served in it.
+
+    Returns
+    -------
+    DataFrame with LEDGER columns: amount undiscounted, ``discounted`` = amount x discount_factor, ``in_objective``.
+    """
+    terms = cost_terms(c, columns)
+    column = terms["column"].to_numpy(int)
+    level = np.where(column >= 0, values[np.maximum(column, 0)], 1.0)
+    amount = terms["amount"].to_numpy(float) * level
+    rows = terms.assign(amount=amount, discounted=amount * terms["discount_factor"], period=terms["paid_period"])
+    for name in ("site", "offer", "workload"):
+        if name not in rows:
+            rows[name] = np.nan
+        rows[name] = rows[name].astype("str")
+    rows["in_objective"] = (rows["kind"] != "value") | (objective == "cost")
+    key = ["line", "kind", "period", "site", "offer", "workload", "discount_factor", "in_objective"]
+    summed = rows.groupby(key, dropna=False, sort=False, as_index=False)[["amount", "discounted"]].sum()
+    summed = summed[summed["amount"].abs() > 1e-12]
+    return pd.concat([summed, _sunk(scenario, c)], ignore_index=True)[LEDGER]
+
+
+def _sunk(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
+    """Return the book value of the existing fleet: shown, never part of the objective."""
+    fleet = scenario.tables["fleet"]
+    booked = fleet[fleet["book_value"].fillna(0.0) > 0]
+    return pd.DataFrame(
+        {
+            "line": "sunk_book_value",
+            "kind": "sunk",
+            "period": c.periods.index[0],
+            "site": booked["site"].to_numpy(),
+            "offer": ("fleet:" + booked["fleet"]).to_numpy(),
+            "workload": np.nan,
+            "amount": booked["book_value"].to_numpy(float),
+            "discount_factor": 1.0,
+            "discounted": booked["book_value"].to_numpy(float),
+            "in_objective": False,
+        }
+    ).astype({"workload": "str"})
+
+
+def liability_after_horizon(c: Coefficients, orders: pd.DataFrame) -> float:
+    """Return undiscounted term payments that fall after the horizon (leases and reservations still running)."""
+    end_years = float(c.periods["start_years"].iloc[-1] + c.periods["years"].iloc[-1])
+    held = orders[orders["mode"].isin(["lease", "reserved"])]
+    if held.empty:
+        return 0.0
+    key = ["offer", "site", "cooling", "period"]
+    table = held.merge(c.orders[[*key, "in_service_ordinal", "service_years"]], on=key)
+    began = c.periods["start_years"].to_numpy()[table["in_service_ordinal"].to_numpy(int)]
+    left_years = np.maximum(began + table["service_years"].to_numpy() - end_years, 0.0)
+    hourly = (table["price_unit"] == "unit_hour").to_numpy()
+    yearly = table["unit_price"].to_numpy() * np.where(hourly, HOURS_PER_YEAR, MONTHS_PER_YEAR)
+    return float((table["units"].to_numpy() * yearly * left_years).sum())
