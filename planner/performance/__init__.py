@@ -1,0 +1,13 @@
+"""Performance stage: operating points that meet each service level, and their provenance.
+
+Reading order: ``points`` (the stage), ``candidates`` (replicas), ``deployment``, ``memory``, ``roofline``
+(the model), ``estimates``, ``measured``, ``anchored``, ``measured_points``, ``opaque`` (providers),
+``routes`` and ``select`` (budgets, classes, dominance), ``power``, ``predict``.
+"""
+
+from __future__ import annotations
+
+from planner.performance.frame import PointSet
+from planner.performance.points import operating_points
+
+__all__ = ["PointSet", "operating_points"]

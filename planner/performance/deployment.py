@@ -1,0 +1,268 @@
+"""Deployments: one model on some chips under one engine, as arrays the formulas read.
+
+A deployment is (chip, model, engine constants, parallelism). ``deployments`` joins the tables by key and
+returns one :class:`Deployments` whose fields are float arrays of shape (n, 1), so that a concurrency grid of
+shape (n, m) or (m,) broadcasts against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pandas as pd
+
+from planner.units import BYTES_PER_GB, BYTES_PER_TB, FLOPS_PER_TFLOPS, PARAMS_PER_BILLION, US_PER_SECOND
+
+Array = np.ndarray
+
+WEIGHT_BYTES: Mapping[str, float] = {
+    "bf16": 2.0,
+    "fp8": 1.0,
+    "int8": 1.0,
+    "fp4": 0.5625,
+    "mxfp4": 0.53125,
+    "int4": 0.53125,
+}
+"""Bytes per weight, block scales included (fp4: one FP8 scale per 16 weights, mxfp4: one per 32)."""
+
+KV_BYTES: Mapping[str, float] = {"bf16": 2.0, "fp8": 1.0, "int8": 1.0, "fp4": 0.5625}
+
+COMPUTE_PATHS: Mapping[str, tuple[str, ...]] = {
+    "bf16": ("bf16",),
+    "fp8": ("fp8",),
+    "int8": ("int8",),
+    "fp4": ("fp4",),
+    "mxfp4": ("fp4", "bf16"),
+    "int4": ("bf16",),
+}
+"""Arithmetic a weight precision runs in, first one the chip has; INT4 and, without FP4 units, MXFP4 are
+weight-only formats: weights shrink, arithmetic stays BF16."""
+
+PEAK_COLUMNS: Mapping[str, str] = {
+    "bf16": "bf16_tflops",
+    "fp8": "fp8_tflops",
+    "int8": "int8_tops",
+    "fp4": "fp4_tflops",
+}
+MFU_COLUMNS: Mapping[str, str] = {
+    "bf16": "mfu_bf16_fraction",
+    "fp8": "mfu_fp8_fraction",
+    "int8": "mfu_fp8_fraction",
+    "fp4": "mfu_fp4_fraction",
+}
+
+
+@dataclass(frozen=True)
+class Deployments:
+    """Arrays of shape (n, 1); bytes, bytes/s, FLOP/s, seconds and plain counts.
+
+    Attributes
+    ----------
+    chips, tensor, pipeline, expert
+        Chips of one replica and its parallel sizes.
+    attention_dp
+        1 when attention runs data-parallel over the chips (experts stay spread), else 0.
+    peak_flops, mfu, bandwidth, bandwidth_efficiency, memory, link
+        Per chip: dense FLOP/s of the compute path and its achieved share, bytes/s of memory and its achieved
+        share, bytes of memory, bytes/s of the scale-up link in one direction.
+    layers, hidden, heads, kv_heads, head_dim, mla
+        Architecture; ``mla`` is 1 for multi-head latent attention.
+    full_layers, sliding_layers, window, linear_layers, linear_state
+        Attention layers by kind; tokens of the window; elements of a linear layer's state.
+    kv_full, kv_sliding
+        Cached elements per token in the full and in the sliding layers.
+    sparse_topk
+        Tokens attended per query by a sparse indexer; infinite when dense.
+    active, total, expert_weights, experts, active_experts, moe_layers
+        Parameters used per token, all, in routed experts; experts per layer, used per token, their layers.
+    weight_bytes, kv_bytes
+        Bytes per parameter and per cached element.
+    layer_s, sequence_s, tuning, memory_fraction
+        Engine: host seconds per layer and step, per sequence and step; tuning ratio; usable memory share.
+    """
+
+    chips: Array
+    tensor: Array
+    pipeline: Array
+    expert: Array
+    attention_dp: Array
+    peak_flops: Array
+    mfu: Array
+    bandwidth: Array
+    bandwidth_efficiency: Array
+    memory: Array
+    link: Array
+    scale_up: Array
+    layers: Array
+    hidden: Array
+    heads: Array
+    kv_heads: Array
+    head_dim: Array
+    mla: Array
+    full_layers: Array
+    sliding_layers: Array
+    window: Array
+    linear_layers: Array
+    linear_state: Array
+    kv_full: Array
+    kv_sliding: Array
+    sparse_topk: Array
+    active: Array
+    total: Array
+    expert_weights: Array
+    experts: Array
+    active_experts: Array
+    moe_layers: Array
+    weight_bytes: Array
+    kv_bytes: Array
+    layer_s: Array
+    sequence_s: Array
+    tuning: Array
+    memory_fraction: Array
+
+    def take(self, positions: Array) -> Deployments:
+        """Return the deployments at some positions (repeats allowed)."""
+        return Deployments(**{field.name: getattr(self, field.name)[positions] for field in fields(self)})
+
+
+def compute_path(weight_precision: pd.Series, chips: pd.DataFrame) -> pd.Series:
+    """Return the arithmetic each row runs in, missing when its chip has no path for the precision.
+
+    Parameters
+    ----------
+    weight_precision : Series of text
+    chips : DataFrame
+        Chip columns aligned with it.
+    """
+    path = np.full(len(weight_precision), "", dtype=object)
+    for precision, candidates in COMPUTE_PATHS.items():
+        for candidate in reversed(candidates):
+            usable = weight_precision.eq(precision) & chips[PEAK_COLUMNS[candidate]].notna()
+            path = np.where(usable, candidate, path)
+    named = pd.Series(path, index=weight_precision.index, dtype="str")
+    return named.where(named.ne(""))
+
+
+def _by_path(frame: pd.DataFrame, path: pd.Series, columns: Mapping[str, str]) -> Array:
+    """Return the column that belongs to each row's compute path."""
+    chosen = np.full(len(frame), np.nan)
+    for name, column in columns.items():
+        chosen = np.where(path.eq(name), frame[column].to_numpy(float), chosen)
+    return chosen
+
+
+def join_facts(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows with the columns of their chip, chip family and model beside them.
+
+    Unknown keys leave the joined columns missing; ``missing_facts`` says which.
+    """
+    chips = tables["chips"].drop(columns=["source", "source_date", "confidence", "notes", "vendor"])
+    families = tables["chip_families"].drop(columns=["source", "source_date", "confidence", "notes"])
+    models = tables["models"].drop(columns=["source", "source_date", "confidence", "notes"])
+    joined = rows.merge(chips, on="chip", how="left", validate="many_to_one")
+    joined = joined.merge(families, on="family", how="left", validate="many_to_one")
+    joined = joined.merge(models, on="model", how="left", validate="many_to_one")
+    joined.index = rows.index
+    return joined
+
+
+def missing_facts(joined: pd.DataFrame) -> pd.Series:
+    """Return why a row cannot be computed, empty text when it can; nothing is guessed.
+
+    Parameters
+    ----------
+    joined : DataFrame
+        Result of ``join_facts`` with column ``path`` from ``compute_path``.
+    """
+    reason = pd.Series("", index=joined.index, dtype="str")
+    checks = (
+        (joined["memory_gb"].isna(), "chip " + joined["chip"].astype("str") + " is not in the catalogue"),
+        (
+            joined["bandwidth_efficiency_fraction"].isna(),
+            "chip family " + joined["family"].astype("str") + " has no fitted or borrowed fractions",
+        ),
+        (joined["parameters_total_b"].isna(), "model " + joined["model"].astype("str") + " is unknown"),
+        (
+            joined[["layers", "hidden", "heads", "kv_elements_full", "parameters_active_b"]]
+            .isna()
+            .any(axis=1),
+            "model " + joined["model"].astype("str") + " lacks architecture facts",
+        ),
+        (
+            joined["path"].isna(),
+            "chip "
+            + joined["chip"].astype("str")
+            + " has no "
+            + joined["weight_precision"].astype("str")
+            + " path",
+        ),
+        (
+            _by_path(joined, joined["path"], MFU_COLUMNS) != _by_path(joined, joined["path"], MFU_COLUMNS),
+            "no achieved compute fraction for this precision on the chip family",
+        ),
+    )
+    for failed, message in checks:
+        text = pd.Series(message, index=joined.index, dtype="str")
+        reason = reason.mask(reason.eq("") & pd.Series(failed, index=joined.index), text)
+    return reason
+
+
+def deployments(joined: pd.DataFrame) -> Deployments:
+    """Return the arrays of rows that have all facts (see ``missing_facts``).
+
+    Parameters
+    ----------
+    joined : DataFrame
+        Columns of ``join_facts`` plus ``path``, ``chips``, ``tensor``, ``pipeline``, ``expert``,
+        ``attention_dp``, ``weight_precision``, ``kv_precision``, ``layer_overhead_us``,
+        ``sequence_overhead_us``, ``tuning_ratio``, ``memory_fraction``.
+    """
+
+    def column(name: str, missing: float = 0.0) -> Array:
+        return joined[name].astype(float).fillna(missing).to_numpy(float)
+
+    latent = joined["attention"].eq("MLA").to_numpy(float)
+    kv_precision = joined["kv_precision"].fillna("bf16")
+    values = {
+        "chips": column("chips"),
+        "tensor": column("tensor"),
+        "pipeline": column("pipeline", 1.0),
+        "expert": column("expert", 1.0),
+        "attention_dp": column("attention_dp"),
+        "peak_flops": _by_path(joined, joined["path"], PEAK_COLUMNS) * FLOPS_PER_TFLOPS,
+        "mfu": _by_path(joined, joined["path"], MFU_COLUMNS),
+        "bandwidth": column("memory_tb_per_s") * BYTES_PER_TB,
+        "bandwidth_efficiency": column("bandwidth_efficiency_fraction"),
+        "memory": column("memory_gb") * BYTES_PER_GB,
+        "link": column("scale_up_gb_per_s") * BYTES_PER_GB,
+        "scale_up": column("scale_up_chips", 1.0),
+        "layers": column("layers"),
+        "hidden": column("hidden"),
+        "heads": column("heads"),
+        "kv_heads": np.where(latent > 0, 1.0, column("kv_heads", 1.0)),
+        "head_dim": column("head_dim", 128.0),
+        "mla": latent,
+        "full_layers": column("full_attention_layers"),
+        "sliding_layers": column("sliding_layers"),
+        "window": column("sliding_window_tokens"),
+        "linear_layers": column("linear_attention_layers"),
+        "linear_state": column("linear_state_elements"),
+        "kv_full": column("kv_elements_full"),
+        "kv_sliding": column("kv_elements_sliding"),
+        "sparse_topk": column("sparse_attention_topk", np.inf),
+        "active": column("parameters_active_b") * PARAMS_PER_BILLION,
+        "total": column("parameters_total_b") * PARAMS_PER_BILLION,
+        "expert_weights": column("parameters_expert_b") * PARAMS_PER_BILLION,
+        "experts": column("experts", 1.0),
+        "active_experts": column("active_experts", 1.0),
+        "moe_layers": column("moe_layers"),
+        "weight_bytes": joined["weight_precision"].map(WEIGHT_BYTES).to_numpy(float),
+        "kv_bytes": kv_precision.map(KV_BYTES).to_numpy(float),
+        "layer_s": column("layer_overhead_us") / US_PER_SECOND,
+        "sequence_s": column("sequence_overhead_us") / US_PER_SECOND,
+        "tuning": column("tuning_ratio", 1.0),
+        "memory_fraction": column("memory_fraction", 0.9),
+    }
+    return Deployments(**{name: value[:, None] for name, value in values.items()})

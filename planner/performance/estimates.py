@@ -1,0 +1,180 @@
+"""Roofline estimates of every replica, shape and concurrency, reduced to the loads that can matter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.performance.candidates import accepts
+from planner.performance.deployment import Array, Deployments, deployments
+from planner.performance.frame import FACT_COLUMNS, as_text, frontier
+from planner.performance.memory import most_concurrent
+from planner.performance.roofline import Timing, closed_loop
+from planner.performance.roofline_constants import RooflineConstants
+from planner.performance.statistics import ratio_to_median
+from planner.units import MS_PER_SECOND
+
+GRID_POINTS = 40
+
+
+def concurrency_grid(limit: Array, points: int = GRID_POINTS) -> Array:
+    """Return whole concurrencies from 1 to each row's limit, even in the logarithm, shape (n, points).
+
+    The last column is the limit itself, so that the memory-bound load is always looked at.
+    """
+    exponent = np.linspace(0.0, 1.0, points)[None, :]
+    return np.floor(np.power(np.maximum(limit, 1.0), exponent) + 1e-9)
+
+
+def replica_shapes(replicas: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame:
+    """Return replicas beside the shapes of the workloads that call their model and accept their engine."""
+    known = shapes[shapes["model"].notna() & shapes["input_tokens"].notna() & shapes["output_tokens"].notna()]
+    rows = replicas.merge(known, on="model")
+    return rows[accepts(rows["engines"], rows["engine"])].reset_index(drop=True)
+
+
+def memory_refusals(rows: pd.DataFrame, limit: Array) -> pd.DataFrame:
+    """Return why no replica inside one unit of purchase holds the model and one request of the shape."""
+    keys = ["workload", "shape", "product", "engine"]
+    frame = rows.assign(fits=limit[:, 0] >= 1, context=rows["input_tokens"] + rows["generated_tokens"])
+    long = frame["context"] > frame["context_tokens"].fillna(np.inf)
+    best = (
+        frame.assign(fits=frame["fits"] & ~long, long=long)
+        .groupby(keys, as_index=False)
+        .agg(
+            fits=("fits", "any"),
+            long=("long", "all"),
+            chips=("chips", "max"),
+            unit=("chips_per_unit", "first"),
+        )
+    )
+    lost = best[~best["fits"]]
+    spanning = (
+        "weights and the KV cache of one request do not fit into "
+        + as_text(lost["chips"])
+        + " chips; a replica that spans more than one unit of purchase ("
+        + as_text(lost["unit"])
+        + " chips) is not planned"
+    )
+    reason = spanning.where(~lost["long"], "prompt and answer are longer than the model's context")
+    return lost[keys].assign(ttft_class="", phase="mixed", reason=reason)
+
+
+def time_fractions(timing: Timing, concurrency: Array) -> Array:
+    """Return the share of busy time spent on prompts: ``rate * prefill``, at most 1."""
+    return np.minimum(timing.requests_per_s * timing.prefill_s, 1.0)
+
+
+def to_target_statistic(rows: pd.DataFrame, timing: Timing, factors: pd.DataFrame) -> tuple[Array, Array]:
+    """Return TTFT and TPOT in ms at the statistic of each row's target (the roofline gives medians)."""
+    ttft_ratio = ratio_to_median(factors, "ttft", rows["percentile"])[:, None]
+    tpot_ratio = ratio_to_median(factors, "tpot", rows["percentile"])[:, None]
+    return timing.ttft_s * MS_PER_SECOND * ttft_ratio, timing.tpot_s * MS_PER_SECOND * tpot_ratio
+
+
+def evaluate(
+    rows: pd.DataFrame, deployment: Deployments, concurrency: Array, constants: RooflineConstants
+) -> Timing:
+    """Return the closed-loop timing of each row's shape on a concurrency grid."""
+    return closed_loop(
+        deployment,
+        concurrency,
+        rows["input_tokens"].to_numpy(float)[:, None],
+        rows["generated_tokens"].to_numpy(float)[:, None],
+        rows["uncached_tokens"].to_numpy(float)[:, None],
+        constants,
+    )
+
+
+def roofline_points(
+    rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return roofline points worth keeping and the refusals for want of memory.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Result of ``replica_shapes``.
+
+    Returns
+    -------
+    tuple of DataFrame
+        Points: ``FACT_COLUMNS``, one row per replica shape and load on the TTFT/rate frontier of its group.
+        Refused: workload, shape, ttft_class, product, engine, phase, reason.
+    """
+    if rows.empty:
+        return pd.DataFrame(columns=FACT_COLUMNS), pd.DataFrame()
+    deployment = deployments(rows)
+    context = (rows["input_tokens"] + rows["generated_tokens"]).to_numpy(float)[:, None]
+    limit = most_concurrent(deployment, context, constants)
+    refused = memory_refusals(rows, limit)
+    fits = (limit[:, 0] >= 1) & (context[:, 0] <= rows["context_tokens"].fillna(np.inf).to_numpy(float))
+    rows = rows[fits].reset_index(drop=True)
+    deployment, limit = deployment.take(fits), limit[fits]
+    grid = concurrency_grid(limit)
+    timing = evaluate(rows, deployment, grid, constants)
+    ttft, tpot = to_target_statistic(rows, timing, factors)
+    points = flatten(rows, grid, timing, ttft, tpot)
+    family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
+    fitted = family["fit_rows"].fillna(0.0) > 0
+    return points.assign(
+        provider="roofline",
+        band_low_ratio=family["band_low_ratio"],
+        band_high_ratio=family["band_high_ratio"],
+        source="roofline_fit",
+        source_date="",
+        confidence=np.where(fitted, "derived", "estimate"),
+    ), refused
+
+
+def flatten(rows: pd.DataFrame, grid: Array, timing: Timing, ttft_ms: Array, tpot_ms: Array) -> pd.DataFrame:
+    """Return one row per replica shape and load that meets TPOT and lies on its group's frontier."""
+    count, points = grid.shape
+    replicas_per_unit = np.floor(rows["chips_per_unit"].to_numpy(float) / rows["chips"].to_numpy(float))
+    generated = rows["generated_tokens"].to_numpy(float)[:, None]
+    position = np.repeat(np.arange(count), points)
+    numbers = pd.DataFrame(
+        {
+            "row": position,
+            "concurrency": grid.ravel(),
+            "ttft_ms": ttft_ms.ravel(),
+            "tpot_ms": tpot_ms.ravel(),
+            "e2e_ms": (ttft_ms + np.maximum(generated - 1.0, 0.0) * tpot_ms).ravel(),
+            "requests_per_s": (timing.requests_per_s * replicas_per_unit[:, None]).ravel(),
+            "prefill_time_fraction": time_fractions(timing, grid).ravel(),
+        }
+    )
+    targets = rows[["ttft_ms", "tpot_ms", "e2e_ms"]].fillna(np.inf).to_numpy(float)[position]
+    within = numbers[["ttft_ms", "tpot_ms", "e2e_ms"]].to_numpy(float) <= targets
+    meets = (within | np.isinf(targets)).all(axis=1)
+    group = rows.groupby(["workload", "shape", "product", "engine"], sort=False).ngroup().to_numpy()[position]
+    keep_all = rows["e2e_ms"].notna().to_numpy()[position]
+    numbers = numbers.assign(group=group, keep_all=keep_all)[meets]
+    numbers = frontier(numbers)
+    facts = (
+        rows[
+            [
+                "workload",
+                "shape",
+                "product",
+                "model",
+                "engine",
+                "quality_pass_fraction",
+                "chips",
+                "chips_per_unit",
+            ]
+        ]
+        .iloc[numbers["row"].to_numpy()]
+        .reset_index(drop=True)
+    )
+    layout = np.where(rows["attention_dp"], "attention DP and experts over ", "tensor parallel over ")
+    text = pd.Series(layout, dtype="str").str.cat(as_text(rows["chips"])) + " chips"
+    numbers = numbers.reset_index(drop=True)
+    return pd.concat([facts, numbers], axis=1).assign(
+        phase="mixed",
+        replica_chips=facts["chips"],
+        replicas_per_unit=np.floor(facts["chips_per_unit"] / facts["chips"]),
+        idle_chips_per_unit=facts["chips_per_unit"] % facts["chips"],
+        measured_kw=np.nan,
+        basis=text.iloc[numbers["row"].to_numpy()].to_numpy(),
+    )

@@ -1,0 +1,119 @@
+"""The frame of points all providers fill, and its reduction to the loads that can be chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+FACT_COLUMNS = [
+    "workload",
+    "shape",
+    "product",
+    "model",
+    "engine",
+    "phase",
+    "replica_chips",
+    "replicas_per_unit",
+    "idle_chips_per_unit",
+    "concurrency",
+    "prefill_time_fraction",
+    "requests_per_s",
+    "ttft_ms",
+    "tpot_ms",
+    "e2e_ms",
+    "quality_pass_fraction",
+    "measured_kw",
+    "provider",
+    "band_low_ratio",
+    "band_high_ratio",
+    "source",
+    "source_date",
+    "confidence",
+    "basis",
+]
+"""Columns every provider returns; rates are of one product unit, latencies at the target's statistic."""
+
+TAKEN_COLUMNS = [
+    "point",
+    "workload",
+    "shape",
+    "ttft_class",
+    "product",
+    "model",
+    "engine",
+    "phase",
+    "replica_chips",
+    "replicas_per_unit",
+    "idle_chips_per_unit",
+    "concurrency",
+    "prefill_time_fraction",
+    "requests_per_s",
+    "ttft_ms",
+    "tpot_ms",
+    "e2e_ms",
+    "latency_pass_fraction",
+    "quality_pass_fraction",
+    "unit_kw",
+    "provider",
+    "band_low_ratio",
+    "band_high_ratio",
+    "source",
+    "source_date",
+    "confidence",
+    "basis",
+]
+
+REFUSED_COLUMNS = ["workload", "shape", "ttft_class", "product", "engine", "phase", "reason"]
+ROUTE_COLUMNS = [
+    "workload",
+    "region",
+    "site",
+    "rtt_ms",
+    "ttft_budget_ms",
+    "ttft_class",
+    "admissible",
+    "reason",
+]
+
+
+def as_text(numbers: pd.Series) -> pd.Series:
+    """Return whole numbers as text."""
+    return pd.Series([f"{value:.0f}" for value in numbers], index=numbers.index, dtype="str")
+
+
+@dataclass(frozen=True)
+class PointSet:
+    """Operating points of a scenario.
+
+    Attributes
+    ----------
+    taken : DataFrame
+        One row per usable point (``TAKEN_COLUMNS``). ``requests_per_s`` are attempts one product unit
+        completes per second when it serves only that shape and phase; latencies are of the service alone, at
+        the statistic of the target; ``unit_kw`` is the IT power of one unit running at the point.
+    refused : DataFrame
+        Points and pairs that were looked at and not taken, with the reason (``REFUSED_COLUMNS``).
+    routes : DataFrame
+        Region-site pairs per workload with the latency budget left and its class (``ROUTE_COLUMNS``).
+    """
+
+    taken: pd.DataFrame
+    refused: pd.DataFrame
+    routes: pd.DataFrame
+
+
+def frontier(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points of each group that no other beats in TTFT and rate at once.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Columns group, ttft_ms, requests_per_s, keep_all (true keeps the point whatever the others are).
+    """
+    ordered = points.sort_values(
+        ["group", "ttft_ms", "requests_per_s"], ascending=[True, True, False], kind="stable"
+    )
+    best_before = ordered.groupby("group")["requests_per_s"].cummax().groupby(ordered["group"]).shift()
+    better = best_before.isna() | (ordered["requests_per_s"] > best_before)
+    return ordered[better | ordered["keep_all"]]

@@ -1,0 +1,111 @@
+"""Points of measured configurations: rows at the shape itself, and anchored estimates at nearby shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from planner.performance.anchored import anchored_points, measured_over_roofline
+from planner.performance.deployment import deployments
+from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
+from planner.performance.measured import at_target_statistic, matches, measured_rows, unmet_targets
+from planner.performance.power import measured_unit_kw
+from planner.performance.roofline import prefill_s
+from planner.performance.roofline_constants import RooflineConstants
+
+
+def measured_points(
+    tables: Mapping[str, pd.DataFrame],
+    shapes: pd.DataFrame,
+    products: pd.DataFrame,
+    engines: pd.DataFrame,
+    constants: RooflineConstants,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return measured and anchored points, and the measured rows refused.
+
+    Parameters
+    ----------
+    tables
+        Typed tables of the scenario.
+    shapes : DataFrame
+        Result of ``candidates.workload_shapes``.
+    products, engines : DataFrame
+        Products on offer; engines with the scenario's tuning.
+
+    Returns
+    -------
+    tuple of DataFrame
+        Points with ``FACT_COLUMNS``; refused with ``REFUSED_COLUMNS``.
+    """
+    empty = pd.DataFrame(columns=FACT_COLUMNS), pd.DataFrame(columns=REFUSED_COLUMNS)
+    known = shapes[shapes["input_tokens"].notna() & shapes["output_tokens"].notna()]
+    rows = measured_rows(tables, engines, set(known["model"].dropna()), set(products["chip"].dropna()))
+    if rows.empty:
+        return empty
+    believed = rows[rows["reason"].eq("")].reset_index(drop=True)
+    if len(believed):
+        believed = measured_over_roofline(believed, tables["statistic_factors"], constants)
+    disbelieved = matches(rows[rows["reason"].ne("")], known, products)
+    pairs = matches(believed, known, products) if len(believed) else disbelieved.iloc[:0]
+    too_large = pairs["chips"] > pairs["chips_per_unit"]
+    pairs, spanning = pairs[~too_large].reset_index(drop=True), pairs[too_large]
+    spanning = spanning.assign(reason="the measured replica spans more than one unit of purchase")
+    exact, missed = exact_points(pairs[pairs["exact"]], products, tables["statistic_factors"], constants)
+    anchored = anchored_points(pairs, tables["statistic_factors"], constants)
+    refused = pd.concat([disbelieved[disbelieved["exact"]], spanning[spanning["exact"]], missed])
+    refused = refused.assign(ttft_class="", reason="point " + refused["point"] + ": " + refused["reason"])
+    points = [frame[FACT_COLUMNS] for frame in (exact, anchored) if len(frame)]
+    return (pd.concat(points, ignore_index=True) if points else empty[0]), refused[REFUSED_COLUMNS]
+
+
+def exact_points(
+    pairs: pd.DataFrame, products: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows measured at a shape's own lengths that meet its targets, and those that do not."""
+    if pairs.empty:
+        return pd.DataFrame(columns=FACT_COLUMNS), pairs
+    rows = pairs.assign(
+        target_ttft=at_target_statistic(pairs, factors, "ttft"),
+        target_tpot=at_target_statistic(pairs, factors, "tpot"),
+    )
+    tokens = (rows["shape_generated"] - 1.0).clip(lower=0.0)
+    rows["target_e2e"] = rows["target_ttft"] + tokens * rows["target_tpot"]
+    rows["reason"] = unmet_targets(rows)
+    met = rows[rows["reason"].eq("")].reset_index(drop=True)
+    return _as_points(met, products, constants), rows[rows["reason"].ne("")]
+
+
+def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    if rows.empty:
+        return pd.DataFrame(columns=FACT_COLUMNS)
+    per_unit = np.floor(rows["chips_per_unit"] / rows["chips"])
+    uncached = rows["uncached_tokens"].to_numpy(float)[:, None]
+    prompt_s = prefill_s(deployments(rows), uncached, constants)[:, 0]
+    chips = as_text(rows["chips"])
+    derived = rows["requests_per_s"].isna() & rows["output_tok_per_s"].isna()
+    rate_note = np.where(derived, "; rate derived from concurrency and latencies", "")
+    return pd.DataFrame(
+        {
+            **{name: rows[name] for name in ("workload", "shape", "product", "model", "engine", "phase")},
+            "replica_chips": rows["chips"],
+            "replicas_per_unit": per_unit,
+            "idle_chips_per_unit": rows["chips_per_unit"] - per_unit * rows["chips"],
+            "concurrency": rows["load"],
+            "prefill_time_fraction": np.minimum(rows["system_requests_per_s"] * prompt_s, 1.0),
+            "requests_per_s": rows["system_requests_per_s"] * per_unit,
+            "ttft_ms": rows["target_ttft"],
+            "tpot_ms": rows["target_tpot"],
+            "e2e_ms": rows["target_e2e"],
+            "quality_pass_fraction": rows["quality_pass_fraction"],
+            "measured_kw": measured_unit_kw(rows, products),
+            "provider": "measured",
+            "band_low_ratio": constants.measured_band_low_ratio,
+            "band_high_ratio": constants.measured_band_high_ratio,
+            "source": rows["source"],
+            "source_date": rows["source_date"],
+            "confidence": rows["confidence"],
+            "basis": "point " + rows["point"] + " on " + chips + " chips" + rate_note,
+        }
+    )[FACT_COLUMNS]

@@ -1,0 +1,117 @@
+"""The stage: from a scenario to the operating points that meet each service level."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.inputs import resolved_workloads
+from planner.inputs.scenario import Scenario
+from planner.performance.candidates import offered_products, replicas, tuned_engines, workload_shapes
+from planner.performance.estimates import replica_shapes, roofline_points
+from planner.performance.frame import (
+    FACT_COLUMNS,
+    REFUSED_COLUMNS,
+    ROUTE_COLUMNS,
+    TAKEN_COLUMNS,
+    PointSet,
+)
+from planner.performance.measured_points import measured_points
+from planner.performance.opaque import opaque_pairs, opaque_points, opaque_rows
+from planner.performance.power import unit_kw
+from planner.performance.roofline_constants import RooflineConstants, roofline_constants
+from planner.performance.routes import route_budgets
+from planner.performance.select import (
+    classes,
+    most_trusted,
+    undominated,
+    without_modelled_where_stated,
+)
+from planner.performance.statistics import attained_fraction
+
+
+def operating_points(scenario: Scenario) -> PointSet:
+    """Return every operating point the scenario's products may run at, with what was refused and why.
+
+    Order of trust per (workload, shape, product, model, engine, phase): rates stated or measured at the
+    shape; the roofline anchored on a measured shape nearby; the roofline alone. Of the most trusted provider
+    the point with the highest rate inside the latency budget is taken.
+    """
+    workloads = resolved_workloads(scenario)
+    shapes = workload_shapes(scenario, workloads)
+    constants = roofline_constants(scenario.tables["roofline_constants"])
+    factors = scenario.tables["statistic_factors"]
+    products = offered_products(scenario)
+    engines = tuned_engines(scenario)
+    stated, stated_refused = _stated(scenario, shapes, products, engines, constants)
+    measured, measured_refused = measured_points(scenario.tables, shapes, products, engines, constants)
+    usable, pair_refused = replicas(scenario, workloads)
+    estimated, memory_refused = roofline_points(replica_shapes(usable, shapes), factors, constants)
+    frames = [frame[FACT_COLUMNS] for frame in (stated, measured, estimated) if len(frame)]
+    candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FACT_COLUMNS)
+    candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
+    candidates = candidates.assign(candidate=np.arange(len(candidates)))
+    routes = route_budgets(scenario)
+    chosen, budgets = classes(candidates, routes)
+    passed = attained_fraction(factors, workloads)
+    chosen = chosen.assign(
+        latency_pass_fraction=chosen["workload"].map(passed).astype(float),
+        unit_kw=unit_kw(chosen, products, constants),
+    )
+    kept, dominated = undominated(chosen, products)
+    refused = [stated_refused, measured_refused, pair_refused, memory_refused, dominated]
+    return PointSet(
+        _named(kept),
+        _refusals(refused, shapes),
+        _classified(routes, budgets),
+    )
+
+
+def _stated(
+    scenario: Scenario,
+    shapes: pd.DataFrame,
+    products: pd.DataFrame,
+    engines: pd.DataFrame,
+    constants: RooflineConstants,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rows = opaque_rows(scenario.tables["operating_points"])
+    pairs = opaque_pairs(rows, shapes, products)
+    return opaque_points(pairs, engines, scenario.tables["statistic_factors"], constants)
+
+
+def _named(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points under unique, readable names, in a fixed order."""
+    ordered = points.sort_values(
+        ["workload", "shape", "ttft_class", "product", "phase", "engine"], kind="stable"
+    ).reset_index(drop=True)
+    parts = ["product", "engine", "workload", "shape", "ttft_class", "phase"]
+    name = ordered[parts[0]].astype("str")
+    for part in parts[1:]:
+        name = name + "/" + ordered[part].fillna("").astype("str")
+    return ordered.assign(point=name)[TAKEN_COLUMNS]
+
+
+def _refusals(frames: list[pd.DataFrame], shapes: pd.DataFrame) -> pd.DataFrame:
+    """Return all refusals with the same columns; pairs refused for a model count for each of its shapes."""
+    complete = []
+    for frame in frames:
+        if frame.empty:
+            continue
+        if "workload" not in frame:
+            frame = frame.merge(shapes[["workload", "shape", "model"]], on="model")
+            frame = frame.assign(ttft_class="", phase="mixed")
+        complete.append(frame[REFUSED_COLUMNS])
+    if not complete:
+        return pd.DataFrame(columns=REFUSED_COLUMNS)
+    return pd.concat(complete, ignore_index=True).drop_duplicates(ignore_index=True)
+
+
+def _classified(routes: pd.DataFrame, budgets: pd.DataFrame) -> pd.DataFrame:
+    """Return the routes with their class; a budget within which nothing serves makes a route inadmissible."""
+    joined = routes.merge(budgets, on=["workload", "ttft_budget_ms", "e2e_budget_ms"], how="left")
+    joined["ttft_class"] = joined["ttft_class"].fillna("")
+    unserved = joined["admissible"] & joined["ttft_class"].eq("")
+    return joined.assign(
+        admissible=joined["admissible"] & ~unserved,
+        reason=joined["reason"].mask(unserved, "no operating point keeps the latency budget left"),
+    )[ROUTE_COLUMNS]

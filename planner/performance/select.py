@@ -1,0 +1,136 @@
+"""From candidate points to the points a plan may use: trust, latency classes, dominance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+TRUST = {"opaque": 0, "measured": 0, "anchored": 1, "roofline": 2}
+GROUP = ["workload", "shape", "product", "model", "engine", "phase"]
+
+
+def most_trusted(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points whose provider is the most trusted one that speaks for their group.
+
+    The group is (workload, shape, product, model, engine, phase). Measured rows come with anchored points at
+    loads below them, so one step down in trust is kept where the load is lower than any measured one. Which
+    provider speaks does not depend on the latency budget, so a looser budget never changes to worse rates.
+    """
+    level = points["provider"].map(TRUST)
+    best = level.groupby([points[name].fillna("") for name in GROUP]).transform("min")
+    lowest = (
+        points["concurrency"]
+        .where(points["provider"].eq("measured"))
+        .groupby([points[name].fillna("") for name in GROUP])
+        .transform("min")
+    )
+    fills = points["provider"].eq("anchored") & best.eq(0) & (points["concurrency"] < lowest)
+    return points[level.eq(best) | fills]
+
+
+def without_modelled_where_stated(points: pd.DataFrame) -> pd.DataFrame:
+    """Return points without estimates for a product whose rate for the shape is stated outright.
+
+    A stated (opaque) row without an engine speaks for every engine of the product.
+    """
+    keys = ["workload", "shape", "product"]
+    stated = points[points["provider"].eq("opaque")]
+    general = pd.MultiIndex.from_frame(stated[stated["engine"].isna()][keys].drop_duplicates())
+    special = pd.MultiIndex.from_frame(stated[[*keys, "engine"]].dropna().drop_duplicates())
+    covered = pd.MultiIndex.from_frame(points[keys]).isin(general)
+    covered |= pd.MultiIndex.from_frame(points[[*keys, "engine"]]).isin(special)
+    return points[points["provider"].eq("opaque") | ~covered]
+
+
+def best_within(points: pd.DataFrame, ttft_budget_ms: float, e2e_budget_ms: float) -> pd.DataFrame:
+    """Return the point with the highest rate per group that keeps both budgets (NaN = no budget).
+
+    The TTFT budget does not bind decode points, whose first token the prefill unit has given.
+    """
+    decode = points["phase"].eq("decode")
+    in_time = decode | points["ttft_ms"].le(ttft_budget_ms) | np.isnan(ttft_budget_ms)
+    whole = points["phase"].ne("mixed") | points["e2e_ms"].le(e2e_budget_ms) | np.isnan(e2e_budget_ms)
+    kept = points[in_time & whole]
+    ordered = kept.sort_values(["requests_per_s", "candidate"], ascending=[False, True], kind="stable")
+    return ordered.drop_duplicates(GROUP)
+
+
+def classes(points: pd.DataFrame, routes: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the points of every latency class and the class of every route.
+
+    Routes of one workload whose budgets select the same points share a class, named after its tightest budget
+    (``any`` without a latency target).
+
+    Parameters
+    ----------
+    points : DataFrame
+        Candidate points with a unique column ``candidate``.
+    routes : DataFrame
+        Result of ``routes.route_budgets``.
+
+    Returns
+    -------
+    tuple of DataFrame
+        Points with column ttft_class; columns workload, ttft_budget_ms, e2e_budget_ms, ttft_class.
+    """
+    budgets = routes[routes["admissible"]][["workload", "ttft_budget_ms", "e2e_budget_ms"]].drop_duplicates()
+    budgets = budgets.sort_values(["workload", "ttft_budget_ms", "e2e_budget_ms"], kind="stable")
+    seen: dict[tuple[int, ...], str] = {}
+    chosen, names = [], []
+    for workload, part in budgets.groupby("workload", sort=False):
+        served = points[points["workload"].eq(workload)]
+        for ttft_ms, e2e_ms in part[["ttft_budget_ms", "e2e_budget_ms"]].to_numpy(float):
+            best = best_within(served, ttft_ms, e2e_ms)
+            key = tuple(sorted(best["candidate"]))
+            if key and key not in seen:
+                seen[key] = class_name(ttft_ms, e2e_ms)
+                chosen.append(best.assign(ttft_class=seen[key]))
+            names.append(seen.get(key, ""))
+    taken = pd.concat(chosen, ignore_index=True) if chosen else points.iloc[:0].assign(ttft_class="")
+    return taken, budgets.assign(ttft_class=pd.Series(names, index=budgets.index, dtype="str"))
+
+
+def class_name(ttft_budget_ms: float, e2e_budget_ms: float) -> str:
+    """Return the name of a class from its tightest budget.
+
+    >>> class_name(183.2, float("nan"))
+    '183.2 ms'
+    """
+    if not np.isnan(ttft_budget_ms):
+        return f"{ttft_budget_ms:.6g} ms"
+    return "any" if np.isnan(e2e_budget_ms) else f"{e2e_budget_ms:.6g} ms end to end"
+
+
+def undominated(points: pd.DataFrame, products: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the points no other of the same product beats, and the dominated ones with the reason.
+
+    A point is dominated by one of the same workload, shape, class, product and phase that has at least its
+    rate and yield (quality x latency pass) and at most its power above idle per request: running units are
+    continuous, so fewer of them at the better point do the same work. Of equals the first stays.
+    """
+    keys = ["workload", "shape", "ttft_class", "product", "phase"]
+    idle = points["product"].map(products.set_index("product")["idle_kw"]).astype(float).fillna(0.0)
+    rows = points.assign(
+        yield_=points["quality_pass_fraction"] * points["latency_pass_fraction"],
+        kw=(points["unit_kw"].fillna(0.0) - idle).clip(lower=0.0) / points["requests_per_s"],
+        row=np.arange(len(points)),
+        key=points.groupby(keys, sort=False, dropna=False).ngroup(),
+    )
+    columns = ["key", "row", "requests_per_s", "yield_", "kw", "engine"]
+    pairs = rows[columns].merge(rows[columns], on="key", suffixes=("", "_other"))
+    no_worse = (
+        (pairs["requests_per_s_other"] >= pairs["requests_per_s"])
+        & (pairs["yield__other"] >= pairs["yield_"])
+        & (pairs["kw_other"] <= pairs["kw"])
+    )
+    better = (
+        (pairs["requests_per_s_other"] > pairs["requests_per_s"])
+        | (pairs["yield__other"] > pairs["yield_"])
+        | (pairs["kw_other"] < pairs["kw"])
+        | (pairs["row_other"] < pairs["row"])
+    )
+    losers = pairs[no_worse & better & pairs["row"].ne(pairs["row_other"])].drop_duplicates("row")
+    dropped = points.iloc[losers["row"].to_numpy()]
+    reason = "dominated by " + losers["engine_other"].fillna("another point").to_numpy() + " on this product"
+    kept = points.drop(index=points.index[losers["row"].to_numpy()]).reset_index(drop=True)
+    return kept, dropped.assign(reason=pd.Series(reason, index=dropped.index, dtype="str"))
