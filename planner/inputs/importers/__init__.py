@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from planner.inputs.importers.azure_trace import AZURE_TRACE
 from planner.inputs.importers.gpu_mix import GPU_MIX
 from planner.inputs.importers.importer import Importer, ImportResult, Option
+from planner.inputs.importers.servegen import SERVEGEN
+from planner.inputs.importers.writing import write_import
 
-IMPORTERS: Mapping[str, Importer] = {importer.name: importer for importer in (GPU_MIX,)}
+IMPORTERS: Mapping[str, Importer] = {importer.name: importer for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN)}
 
-__all__ = ["IMPORTERS", "ImportResult", "Importer", "Option"]
+__all__ = ["IMPORTERS", "ImportResult", "Importer", "Option", "write_import"]
