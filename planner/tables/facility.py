@@ -211,6 +211,7 @@ TARIFFS = Table(
         text("months", "months it applies in, such as 1-3;12; blank = all"),
         choice("day_type", "days it applies on; weekend is Sat and Sun", ("all", "weekday", "weekend")),
         text("hours", "local hours, start-end, such as 07-22;23-24, 22-07 or 08:30-11:30; blank = all"),
+        text("weekend_hours", "hours on Saturday and Sunday where they differ; blank = the same hours"),
         key("market", "hourly market price the energy charge follows", "wholesale.market", required=False),
         date("start_date", "first day the charge holds; blank = always has"),
         date("end_date", "last day the charge holds; blank = open"),

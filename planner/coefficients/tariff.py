@@ -1,0 +1,253 @@
+"""What electricity costs in the plan: energy by hour class, demand and fixed charges, in the plan's currency.
+
+The plan prices a load that reaches the top tier of every ladder each month: its energy price is the top
+tier's, and what the lower tiers cost more (or less) is a fixed amount per month, or a demand charge where
+the tiers count hours of use. This is exact for such a load when all windows share the tiers, and uses the
+window's share of the year otherwise. ``bill`` computes a metered load without that simplification.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.charges import (
+    levy_factor,
+    price_per_unit,
+    row_windows,
+    tier_steps,
+    top_tiers,
+    year_share,
+)
+from planner.coefficients.money import currency_ratio
+from planner.coefficients.windows import local_window_share
+from planner.errors import Fault, InputError
+from planner.inputs import Scenario, period_frame
+from planner.inputs.calendar import end_date, local_hours
+from planner.inputs.windows import hour_shares, parse_months
+from planner.tables import HOURS
+from planner.units import MONTHS_PER_YEAR
+
+CELL = ["period", "month", "day_type", "hour_utc"]
+EVERY_MONTH = tuple(range(1, MONTHS_PER_YEAR + 1))
+EVERY_HOUR = tuple(range(len(HOURS)))
+
+
+def energy_price_by_cell(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the price of one more kWh at each site and hour class; 0 at cloud sites.
+
+    price[s,c] = sum over energy charges k of
+                 inside[k,c] * valid[k,c] * (price_k + market_k[month, local hour]) * (1 + levies_k) * fx_k
+
+    inside    share of the cell's hours in the charge's local months, days and hours
+    valid     share of the cell's days between the charge's start and end date
+    market    hourly price the charge is indexed to, 0 without one             ``wholesale``
+    fx        plan currency per unit of the charge's (the market's) currency   ``fx``
+
+    Parameters
+    ----------
+    scenario
+        Tables ``sites``, ``regions``, ``tariffs``, ``wholesale``, ``fx``.
+    cells
+        Columns ``period``, ``month``, ``day_type``, ``hour_utc``.
+
+    Returns
+    -------
+    DataFrame, RangeIndex; columns ``site``, ``period``, ``month``, ``day_type``, ``hour_utc``,
+    ``price_per_kwh``.
+    """
+    labels = cells[CELL].drop_duplicates().reset_index(drop=True)
+    sites = scenario.tables["sites"]
+    offsets = scenario.tables["regions"].set_index("region")["utc_offset_h"]
+    charges = _energy_charges(scenario)
+    parts = []
+    for site in sites.to_dict("records"):
+        own = charges[charges["tariff"] == site["tariff"]]
+        price = np.zeros(len(labels))
+        if site["kind"] != "cloud":
+            if own.empty:
+                message = f"site {site['site']} has no energy charge: tariff {site['tariff']}"
+                raise InputError([Fault("sites", message, column="tariff")])
+            price = _site_price(scenario, own, labels, float(offsets[site["region"]]))
+        parts.append(labels.assign(site=site["site"], price_per_kwh=price))
+    if not parts:
+        parts = [labels.iloc[:0].assign(site=pd.Series(dtype="str"), price_per_kwh=0.0)]
+    return pd.concat(parts, ignore_index=True)[["site", *CELL, "price_per_kwh"]]
+
+
+def demand_charges(scenario: Scenario) -> pd.DataFrame:
+    """Return the demand charges of every tariff in the plan's currency.
+
+    A charge on named hours (coincident peak) stands on its own window, and every month it is billed counts
+    in the months of the window. Hours-use tiers of energy appear as a demand charge of every hour.
+
+    Returns
+    -------
+    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_kw_month``, ``months`` (tuple),
+    ``day_type``, ``hours`` and ``weekend_hours`` (tuples of local hours touched), ``ratchet_fraction``,
+    ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named``,
+    ``start_date``, ``end_date``.
+    """
+    tariffs = scenario.tables["tariffs"]
+    rows = _within_horizon(scenario, tariffs[tariffs["charge"] == "demand"])
+    rows = top_tiers(rows)
+    windows = row_windows(rows)
+    price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows)
+    months = windows["months"].map(len).to_numpy(dtype=float)
+    named = rows["named_hours"].notna().to_numpy()
+    plain = rows[["tariff", "component", "day_type"]].assign(
+        price_per_kw_month=np.where(named, price * MONTHS_PER_YEAR / np.maximum(months, 1.0), price),
+        months=windows["months"],
+        hours=windows["weekday"].map(_hours_touched),
+        weekend_hours=windows["weekend"].map(_hours_touched),
+        ratchet_fraction=rows["ratchet_fraction"].fillna(0.0),
+        ratchet_months=rows["ratchet_months"],
+        ratchet_season=rows["ratchet_season"].map(parse_months),
+        minimum_kw=rows["minimum_kw"].fillna(0.0),
+        contract_fraction=rows["contract_fraction"].fillna(0.0),
+        named=named,
+        start_date=rows["start_date"],
+        end_date=rows["end_date"],
+    )
+    return pd.concat([plain, _hours_use_charges(scenario, plain)], ignore_index=True)
+
+
+def fixed_charges(scenario: Scenario) -> pd.DataFrame:
+    """Return the fixed charges of every tariff per month, with what lower tiers cost above the top tier.
+
+    Returns
+    -------
+    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_month`` (mean month of a year; a
+    ladder whose lower tiers are cheaper has a negative amount).
+    """
+    tariffs = scenario.tables["tariffs"]
+    rows = _within_horizon(scenario, tariffs[tariffs["charge"] == "fixed"])
+    share = row_windows(rows)["months"].map(len).to_numpy(dtype=float) / MONTHS_PER_YEAR
+    price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows) * share
+    fixed = rows[["tariff", "component"]].assign(price_per_month=price)
+    steps = _steps(scenario, ("energy", "demand"))
+    steps = steps[steps["tier_unit"] != "kwh_per_kw"]
+    windows = row_windows(steps)
+    by_month = [
+        step * (year_share(*window) if charge == "energy" else len(window[0]) / MONTHS_PER_YEAR)
+        for step, charge, *window in zip(
+            steps["step"],
+            steps["charge"],
+            windows["months"],
+            windows["weekday"],
+            windows["weekend"],
+            strict=True,
+        )
+    ]
+    tiers = steps[["tariff"]].assign(component=steps["tier_of"], price_per_month=by_month)
+    return pd.concat([fixed, tiers.astype({"price_per_month": float})], ignore_index=True)
+
+
+def _energy_charges(scenario: Scenario) -> pd.DataFrame:
+    """Return the energy rows with price per kWh in the plan's currency, levy factor and windows."""
+    tariffs = scenario.tables["tariffs"]
+    rows = top_tiers(_within_horizon(scenario, tariffs[tariffs["charge"] == "energy"]))
+    levy = levy_factor(rows, tariffs)
+    price = price_per_unit(rows) * _fx(scenario, rows) * levy
+    return rows.assign(price_per_kwh=price, levy=levy).join(row_windows(rows), rsuffix="_window")
+
+
+def _site_price(scenario: Scenario, charges: pd.DataFrame, cells: pd.DataFrame, offset: float) -> np.ndarray:
+    total = np.zeros(len(cells))
+    for row in charges.to_dict("records"):
+        hours, late = hour_shares(row["weekday"]), hour_shares(row["weekend"])
+        inside = local_window_share(cells, offset, row["months_window"], "all", hours, late)
+        price = np.full(len(cells), row["price_per_kwh"])
+        if not pd.isna(row["market"]):
+            price = price + row["levy"] * _market_price(scenario, row["market"], cells, offset)
+        total += inside * _valid_share(scenario, cells, row["start_date"], row["end_date"]) * price
+    return total
+
+
+def _market_price(scenario: Scenario, market: str, cells: pd.DataFrame, offset: float) -> np.ndarray:
+    """Return the market's price in each cell's month and local hour, plan currency per kWh."""
+    wholesale = scenario.tables["wholesale"]
+    rows = wholesale[wholesale["market"] == market].set_index("month")
+    missing = sorted(set(cells["month"]) - set(rows.index))
+    if missing:
+        raise InputError(
+            [Fault("wholesale", f"market {market} has no prices for months {missing}", column="month")]
+        )
+    price = rows[list(HOURS)].mul(_fx(scenario, rows), axis="index").reindex(range(1, MONTHS_PER_YEAR + 1))
+    hour = local_hours(cells["hour_utc"].to_numpy(), offset)
+    return price.to_numpy()[cells["month"].to_numpy(dtype=int) - 1, hour]
+
+
+def _valid_share(
+    scenario: Scenario, cells: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp
+) -> np.ndarray:
+    """Return the share of the days of each cell's month and period on which a charge holds."""
+    if pd.isna(start) and pd.isna(end):
+        return np.ones(len(cells))
+    shares = []
+    for row in period_frame(scenario).reset_index().to_dict("records"):
+        stop = end_date(row["start_date"], row["months"], row["hours"])
+        days = pd.date_range(row["start_date"], stop, inclusive="left")
+        holds = np.ones(len(days), dtype=bool)
+        holds &= True if pd.isna(start) else days >= start
+        holds &= True if pd.isna(end) else days <= end
+        by_month = pd.Series(holds, index=days.month).groupby(level=0).mean()
+        shares.append(
+            by_month.rename("share").rename_axis("month").reset_index().assign(period=row["period"])
+        )
+    table = pd.concat(shares, ignore_index=True)
+    return cells.merge(table, on=["period", "month"], how="left")["share"].fillna(0.0).to_numpy()
+
+
+def _within_horizon(scenario: Scenario, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that hold on some day of the horizon."""
+    periods = period_frame(scenario)
+    if periods.empty:
+        return rows
+    first = periods["start_date"].min()
+    ends = [
+        end_date(*row) for row in zip(periods["start_date"], periods["months"], periods["hours"], strict=True)
+    ]
+    begins = rows["start_date"].isna() | (rows["start_date"] < max(ends))
+    lasts = rows["end_date"].isna() | (rows["end_date"] >= first)
+    return rows[begins & lasts]
+
+
+def _steps(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
+    tariffs = scenario.tables["tariffs"]
+    rows = _within_horizon(scenario, tariffs[tariffs["charge"].isin(charges)])
+    return tier_steps(rows, price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows))
+
+
+def _hours_use_charges(scenario: Scenario, like: pd.DataFrame) -> pd.DataFrame:
+    """Return hours-use energy tiers as demand charges: the step per kW of the month's measured peak."""
+    steps = _steps(scenario, ("energy",))
+    steps = steps[steps["tier_unit"] == "kwh_per_kw"]
+    windows = row_windows(steps)
+    within_month = [
+        year_share(EVERY_MONTH, weekday, weekend)
+        for weekday, weekend in zip(windows["weekday"], windows["weekend"], strict=True)
+    ]
+    rows = steps[["tariff"]].assign(
+        component=steps["tier_of"] + " hours of use",
+        day_type="all",
+        price_per_kw_month=steps["step"].to_numpy(dtype=float) * np.array(within_month, dtype=float),
+        months=windows["months"],
+        named=False,
+        start_date=steps["start_date"],
+        end_date=steps["end_date"],
+    )
+    for name in ("hours", "weekend_hours", "ratchet_season"):
+        value = EVERY_MONTH if name == "ratchet_season" else EVERY_HOUR
+        rows[name] = pd.Series([value] * len(rows), index=rows.index, dtype=object)
+    for name in ("ratchet_fraction", "minimum_kw", "contract_fraction"):
+        rows[name] = 0.0
+    return rows.reindex(columns=like.columns)
+
+
+def _fx(scenario: Scenario, rows: pd.DataFrame) -> np.ndarray:
+    return currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
+
+
+def _hours_touched(quarters: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(hour) for hour in np.flatnonzero(hour_shares(quarters) > 0))
