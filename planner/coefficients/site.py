@@ -86,7 +86,7 @@ def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFra
     pairs = own.merge(charges, on="tariff").reset_index(drop=True)
     peaks, seen = [], []
     for row in pairs.itertuples():
-        mask = local_window_mask(assigned, float(offset[row.region]), row.months, row.day_type, row.hours)
+        mask = local_window_mask(assigned, float(offset[row.region]), row.months, row.day_type, row.hours, row.weekend_hours)
         inside = assigned[mask]
         months = inside.groupby("period", sort=False)["month"].nunique()
         label = {"site": row.site, "component": row.component}

@@ -76,7 +76,7 @@ def energy_price_by_cell(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFram
 
 
 def demand_charges(scenario: Scenario) -> pd.DataFrame:
-    """Return the demand charges of every tariff in the plan's currency.
+    """Return the demand charges of every tariff a hall pays, in the plan's currency.
 
     A charge on named hours (coincident peak) stands on its own window, and every month it is billed counts
     in the months of the window. Hours-use tiers of energy appear as a demand charge of every hour.
@@ -89,8 +89,7 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
     ``start_date``, ``end_date``.
     """
     tariffs = scenario.tables["tariffs"]
-    rows = _within_horizon(scenario, tariffs[tariffs["charge"] == "demand"])
-    rows = top_tiers(rows)
+    rows = top_tiers(_in_force(scenario, ("demand",)))
     windows = row_windows(rows)
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows)
     months = windows["months"].map(len).to_numpy(dtype=float)
@@ -113,7 +112,7 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
 
 
 def fixed_charges(scenario: Scenario) -> pd.DataFrame:
-    """Return the fixed charges of every tariff per month, with what lower tiers cost above the top tier.
+    """Return the monthly fixed charges of every tariff a hall pays, with what its lower tiers cost extra.
 
     Returns
     -------
@@ -121,7 +120,7 @@ def fixed_charges(scenario: Scenario) -> pd.DataFrame:
     ladder whose lower tiers are cheaper has a negative amount).
     """
     tariffs = scenario.tables["tariffs"]
-    rows = _within_horizon(scenario, tariffs[tariffs["charge"] == "fixed"])
+    rows = _in_force(scenario, ("fixed",))
     share = row_windows(rows)["months"].map(len).to_numpy(dtype=float) / MONTHS_PER_YEAR
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows) * share
     fixed = rows[["tariff", "component"]].assign(price_per_month=price)
@@ -146,10 +145,11 @@ def fixed_charges(scenario: Scenario) -> pd.DataFrame:
 def _energy_charges(scenario: Scenario) -> pd.DataFrame:
     """Return the energy rows with price per kWh in the plan's currency, levy factor and windows."""
     tariffs = scenario.tables["tariffs"]
-    rows = top_tiers(_within_horizon(scenario, tariffs[tariffs["charge"] == "energy"]))
+    rows = top_tiers(_in_force(scenario, ("energy",)))
     levy = levy_factor(rows, tariffs)
     price = price_per_unit(rows) * _fx(scenario, rows) * levy
-    return rows.assign(price_per_kwh=price, levy=levy).join(row_windows(rows), rsuffix="_window")
+    windows = row_windows(rows).rename(columns={"months": "months_window"})
+    return rows.assign(price_per_kwh=price, levy=levy).join(windows)
 
 
 def _site_price(scenario: Scenario, charges: pd.DataFrame, cells: pd.DataFrame, offset: float) -> np.ndarray:
@@ -199,8 +199,11 @@ def _valid_share(
     return cells.merge(table, on=["period", "month"], how="left")["share"].fillna(0.0).to_numpy()
 
 
-def _within_horizon(scenario: Scenario, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that hold on some day of the horizon."""
+def _in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
+    """Return the rows of some kinds of charge that a hall pays on some day of the horizon."""
+    tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
+    used = sites.loc[sites["kind"] != "cloud", "tariff"]
+    rows = tariffs[tariffs["charge"].isin(charges) & tariffs["tariff"].isin(used)]
     periods = period_frame(scenario)
     if periods.empty:
         return rows
@@ -215,7 +218,7 @@ def _within_horizon(scenario: Scenario, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _steps(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
     tariffs = scenario.tables["tariffs"]
-    rows = _within_horizon(scenario, tariffs[tariffs["charge"].isin(charges)])
+    rows = _in_force(scenario, charges)
     return tier_steps(rows, price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows))
 
 
