@@ -39,7 +39,7 @@ def read_folder(folder: Path) -> RawScenario:
         elif path.suffix.lower() not in (".md", ".txt"):
             known = [SETTINGS_FILE, *(f"{name}.csv" for name in TABLES)]
             faults.append(Fault(path.name, f"unknown file in a scenario folder{nearest(path.name, known)}"))
-    return RawScenario(str(folder), SETTINGS_FILE, settings, lines, tables, tuple(faults))
+    return RawScenario(str(folder), SETTINGS_FILE, settings, lines, tables, tuple(faults), "{}.csv")
 
 
 def read_settings(path: Path) -> tuple[dict[str, object], dict[str, int], list[Fault]]:

@@ -17,7 +17,7 @@ from planner.inputs.checks.columns import check_columns
 from planner.inputs.located import Located, RawScenario, cell_text
 from planner.inputs.merge import merge
 from planner.inputs.overrides import apply_overrides, split_overrides
-from planner.inputs.parse import Rows, parse_table, raw_from_rows
+from planner.inputs.parse import Rows, empty_table, parse_table, raw_from_rows
 from planner.inputs.policies import parse_settings
 from planner.inputs.read import read_source
 from planner.inputs.scenario import Scenario, Settings
@@ -53,6 +53,10 @@ def make_scenario(
 ) -> Scenario:
     """Return a checked scenario from values in memory.
 
+    Without one of the tables that every plan needs (periods, workloads, shapes, demand, sites, and offers or
+    a fleet) it is part of a scenario, to try one stage with: cells and references are checked, the rules
+    between tables are not.
+
     Parameters
     ----------
     settings
@@ -69,7 +73,7 @@ def make_scenario(
     )
     raw = {name: raw_from_rows(name, rows) for name, rows in tables.items() if name in TABLES}
     source = RawScenario("memory", "settings", dict(settings), {}, raw, faults)
-    return build_scenario(source, "memory", overrides, catalog)
+    return build_scenario(source, "memory", overrides, catalog, part=True)
 
 
 def resolve_reference(reference: str | Path | None) -> tuple[Path, str]:
@@ -85,7 +89,9 @@ def resolve_reference(reference: str | Path | None) -> tuple[Path, str]:
     raise InputError([Fault("scenario", message, value=name)])
 
 
-def build_scenario(source: RawScenario, origin: str, overrides: Sequence[str], catalog: bool) -> Scenario:
+def build_scenario(
+    source: RawScenario, origin: str, overrides: Sequence[str], catalog: bool, part: bool = False
+) -> Scenario:
     """Return the checked scenario of everything read from one source."""
     faults = list(source.faults)
     for_settings, for_tables, unreadable = split_overrides(overrides)
@@ -102,7 +108,9 @@ def build_scenario(source: RawScenario, origin: str, overrides: Sequence[str], c
     faults += merge_faults if settings else []
     merged, override_faults = apply_overrides(merged, for_tables)
     faults += override_faults
-    found, warnings = check_scenario(merged, shipped, policies, source.settings_where, settings is not None)
+    found, warnings = check_scenario(
+        merged, shipped, policies, source.settings_where, settings is not None, part
+    )
     faults += found
     if faults or settings is None:
         raise InputError(list(dict.fromkeys(faults)))
@@ -112,7 +120,7 @@ def build_scenario(source: RawScenario, origin: str, overrides: Sequence[str], c
 
 def parse_own(source: RawScenario) -> tuple[dict[str, Located], list[Fault]]:
     """Return the scenario's own tables, typed, with their faults of form and limits."""
-    own: dict[str, Located] = {}
+    own = {name: empty_table(table, source.place(name)) for name, table in TABLES.items()}
     faults: list[Fault] = []
     for name, raw in source.tables.items():
         own[name], form = parse_table(TABLES[name], raw, own=True)

@@ -33,7 +33,10 @@ class RawTable:
 
 @dataclass(frozen=True)
 class RawScenario:
-    """Everything read from one folder or workbook; ``faults`` are those of the reading itself."""
+    """Everything read from one folder or workbook; ``faults`` are those of the reading itself.
+
+    ``pattern`` is how the file or sheet of a table is named, such as ``{}.csv``.
+    """
 
     where: str
     settings_where: str
@@ -41,6 +44,11 @@ class RawScenario:
     settings_rows: Mapping[str, int]
     tables: Mapping[str, RawTable]
     faults: tuple[Fault, ...] = ()
+    pattern: str = "{}"
+
+    def place(self, table_name: str) -> str:
+        """Return the file or sheet in which a table stands or would stand."""
+        return self.pattern.format(table_name)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import pandas as pd
 from planner.errors import Fault
 from planner.inputs.cells import nearest
 from planner.inputs.located import Located, concatenate
-from planner.inputs.parse import empty_table
 from planner.inputs.scenario import Settings
 from planner.tables import TABLES
 
@@ -27,7 +26,7 @@ def merge(
     merged: dict[str, Located] = {}
     faults: list[Fault] = []
     for name, table in TABLES.items():
-        mine = own.get(name) or empty_table(table)
+        mine = own[name]
         shipped = catalog.get(name)
         if table.scope == "scenario" or shipped is None:
             merged[name] = mine

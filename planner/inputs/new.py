@@ -22,8 +22,8 @@ EDITABLE = "service_classes"
 def new_scenario(target: str | Path, example: str = "small", force: bool = False) -> Path:
     """Write a copy of a shipped example as a folder or, when the target ends in ``.xlsx``, as a workbook.
 
-    All settings are written, defaults included, and the table of service classes with them. The workbook has a
-    sheet for every table a scenario can hold.
+    All settings are written, defaults included, and the table of service classes with them. The workbook has
+    a sheet for every table a scenario can hold.
 
     Parameters
     ----------
@@ -62,4 +62,4 @@ def name_from(target: str | Path) -> str:
     >>> name_from("plans/europe.xlsx"), name_from("plans/europe-2028/")
     ('europe', 'europe-2028')
     """
-    return Path(target).stem or "scenario"
+    return Path(target).resolve().name.removesuffix(".xlsx") or "scenario"

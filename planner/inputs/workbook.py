@@ -34,11 +34,12 @@ Records = list[tuple[int, list[object]]]
 def read_workbook(path: Path) -> RawScenario:
     """Return everything in a scenario workbook, with the faults of reading it."""
     settings_where = f"{path.name}[{SETTINGS_SHEET}]"
+    pattern = f"{path.name.replace('{', '{{').replace('}', '}}')}[{{}}]"
     try:
         sheets, faults = _sheets(path)
     except (zipfile.BadZipFile, InvalidFileException, KeyError, ValueError, OSError) as error:
         fault = Fault(path.name, f"cannot be read as an .xlsx workbook ({error})")
-        return RawScenario(path.name, settings_where, {}, {}, {}, (fault,))
+        return RawScenario(path.name, settings_where, {}, {}, {}, (fault,), pattern)
     settings: dict[str, object] = {}
     rows: dict[str, int] = {}
     tables: dict[str, RawTable] = {}
@@ -58,7 +59,7 @@ def read_workbook(path: Path) -> RawScenario:
         faults += found
         if raw is not None:
             tables[name] = raw
-    return RawScenario(path.name, settings_where, settings, rows, tables, tuple(faults))
+    return RawScenario(path.name, settings_where, settings, rows, tables, tuple(faults), pattern)
 
 
 def _sheets(path: Path) -> tuple[dict[str, Records], list[Fault]]:

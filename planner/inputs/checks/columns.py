@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from planner.errors import Fault
+from planner.inputs.checks.view import Finding, View, judge
 from planner.inputs.located import Located, number_text
 from planner.tables import Column
 
@@ -64,60 +65,16 @@ def duplicate_keys(located: Located) -> list[Fault]:
     ]
 
 
-def band_faults(
-    located: Located, accept: Collection[str], usd_per_row: np.ndarray
-) -> tuple[list[Fault], list[str]]:
-    """Return faults outside the hard plausibility band and warnings outside the soft one.
-
-    Parameters
-    ----------
-    located
-        A merged table.
-    accept
-        ``table/key/column`` names whose hard band does not apply.
-    usd_per_row
-        USD per unit of the row's currency; bands of money columns are in USD.
-    """
-    faults: list[Fault] = []
-    warnings: list[str] = []
-    for column in located.table.columns:
-        if column.kind not in ("number", "integer"):
-            continue
-        values = located.frame[column.name].to_numpy()
-        money = column.unit.startswith("currency")
-        compared = values * usd_per_row if money else values
-        hard = _outside(compared, column.band_low, column.band_high)
-        soft = _outside(compared, column.soft_low, column.soft_high)
-        unit = _band_unit(column)
-        for at in np.flatnonzero(hard | soft):
-            name = located.accept_name(int(at), column.name)
-            shown = number_text(float(compared[at])) if money else number_text(float(values[at]))
-            if hard[at] and name not in accept:
-                band = _band_text(column.band_low, column.band_high)
-                message = (
-                    f"implausible: {shown}{unit} is outside {band}; allow it with settings accept: {name}"
-                )
-                faults.append(located.fault(int(at), column.name, message))
-            elif soft[at] and located.own[at]:
-                band = _band_text(column.soft_low, column.soft_high)
-                place = located.fault(int(at), column.name, f"unusual: {shown}{unit} is outside {band}")
-                warnings.append(str(place))
-    return faults, warnings
-
-
-def _outside(values: np.ndarray, low: float | None, high: float | None) -> np.ndarray:
-    outside = np.zeros(len(values), dtype=bool)
-    if low is not None:
-        outside |= values < low
-    if high is not None:
-        outside |= values > high
-    return outside
-
-
-def _band_text(low: float | None, high: float | None) -> str:
-    return f"{'' if low is None else number_text(low)}..{'' if high is None else number_text(high)}"
-
-
-def _band_unit(column: Column) -> str:
-    unit = column.unit.replace("currency", "USD", 1) if column.unit.startswith("currency") else column.unit
-    return f" {unit}" if unit else ""
+def column_bands(view: View) -> Iterator[Finding]:
+    """Yield values outside the plausibility bands their columns declare; bands of money are in USD."""
+    for name, located in view.tables.items():
+        for column in located.table.columns:
+            hard, soft = (column.band_low, column.band_high), (column.soft_low, column.soft_high)
+            if column.kind not in ("number", "integer") or {*hard, *soft} == {None}:
+                continue
+            values = located.frame[column.name].to_numpy()
+            unit = column.unit
+            if unit.startswith("currency"):
+                values = values * view.usd_per_row(name)
+                unit = unit.replace("currency", "USD", 1)
+            yield from judge(view, located, column.name, values, unit, hard, soft)

@@ -1,15 +1,39 @@
-"""The order in which checks run, and which columns each rule needs."""
+"""The order in which checks run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from planner.errors import Fault
-from planner.inputs.checks.columns import band_faults
+from planner.inputs.checks import (
+    demand_rules,
+    hardware_rules,
+    offer_rules,
+    period_rules,
+    power_rules,
+    site_rules,
+    tariff_rules,
+    workload_rules,
+)
+from planner.inputs.checks.columns import column_bands
 from planner.inputs.checks.references import check_references, check_settings_keys
-from planner.inputs.checks.view import View
+from planner.inputs.checks.view import Finding, Notice, Rule, View
 from planner.inputs.located import Located
 from planner.inputs.scenario import Settings
+
+RULES: tuple[Rule, ...] = (
+    *period_rules.RULES,
+    *workload_rules.RULES,
+    *demand_rules.RULES,
+    *offer_rules.RULES,
+    *hardware_rules.RULES,
+    *site_rules.RULES,
+    *power_rules.RULES,
+    *tariff_rules.RULES,
+)
+
+NEEDED = ("periods", "workloads", "shapes", "demand", "sites")
+"""Tables without which there is nothing to plan."""
 
 
 def check_scenario(
@@ -18,18 +42,53 @@ def check_scenario(
     settings: Settings,
     settings_where: str,
     settings_readable: bool,
+    part: bool = False,
 ) -> tuple[list[Fault], list[str]]:
     """Return all faults and warnings of merged tables; form and limits of single cells are checked before.
 
-    ``settings_readable`` is False when the settings have faults themselves; what they name is then not
-    checked.
+    Parameters
+    ----------
+    tables, catalog
+        Merged tables, and the whole shipped catalogue.
+    settings, settings_where
+        The policies and the file they stand in.
+    settings_readable
+        False when the settings have faults themselves; what they name is then not checked.
+    part
+        Take a scenario that lacks a table every plan needs for part of one: rules between tables wait.
     """
     view = View(tables, catalog, settings, settings_where)
     faults: list[Fault] = check_settings_keys(view) if settings_readable else []
-    warnings: list[str] = []
+    missing = list(_missing_tables(view))
+    waiting = part and bool(missing)
+    faults += [] if waiting else missing
     faults += check_references(view)
-    for name, located in tables.items():
-        hard, soft = band_faults(located, frozenset(settings.accept), view.usd_per_row(name))
-        faults += hard
-        warnings += soft
+    warnings: list[str] = []
+    for finding in _findings(view, () if waiting else RULES):
+        if isinstance(finding, Notice):
+            warnings.append(str(finding))
+        else:
+            faults.append(finding)
     return faults, warnings
+
+
+def _missing_tables(view: View) -> Iterator[Fault]:
+    """Yield a fault per table without which there is nothing to plan."""
+    for name in NEEDED:
+        if view.frame(name).empty:
+            state = "has no rows" if view[name].present else "missing"
+            yield Fault(view[name].file, f"{state}: {view[name].table.meaning}")
+    if view.frame("offers").empty and view.frame("fleet").empty:
+        yield Fault(view["offers"].file, "neither an offer to get hardware nor an existing fleet is given")
+
+
+def _findings(view: View, rules: tuple[Rule, ...]) -> Iterator[Finding]:
+    yield from column_bands(view)
+    for rule in rules:
+        if all(_readable(view, name) for name in rule.reads):
+            yield from rule.check(view)
+
+
+def _readable(view: View, name: str) -> bool:
+    table, column = name.split(".")
+    return column not in view[table].broken and not (table in NEEDED and view.frame(table).empty)

@@ -1,16 +1,32 @@
-"""What a rule sees: the merged tables, the policies, and prices in one currency."""
+"""What a rule sees and what it may find."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from planner.errors import Fault
-from planner.inputs.located import Located
+from planner.inputs.located import Located, number_text
 from planner.inputs.scenario import Settings
+
+Band = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something allowed but unusual; it becomes a warning of the scenario."""
+
+    place: Fault
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+
+Finding = Fault | Notice
 
 
 @dataclass(frozen=True)
@@ -32,23 +48,102 @@ class View:
     settings: Settings
     settings_where: str
 
+    def __getitem__(self, name: str) -> Located:
+        return self.tables[name]
+
     def frame(self, name: str) -> pd.DataFrame:
         """Return the merged frame of a table."""
         return self.tables[name].frame
 
+    def by_key(self, name: str, column: str) -> pd.Series:
+        """Return a column of a table with one key, by that key; of repeated keys the first."""
+        key = self.tables[name].table.key[0]
+        return self.frame(name).dropna(subset=key).drop_duplicates(key).set_index(key)[column]
+
+    def lookup(self, keys: pd.Series, name: str, column: str) -> pd.Series:
+        """Return a column of a table for every key, aligned with the keys; blank where a key is unknown."""
+        return self.by_key(name, column).reindex(keys.to_numpy()).set_axis(keys.index)
+
+    @cached_property
+    def usd_rates(self) -> pd.Series:
+        """Return USD per unit of every currency known."""
+        return self.by_key("fx", "usd_per_unit")
+
     def usd_per_row(self, name: str) -> np.ndarray:
         """Return USD per unit of each row's currency; blank = the scenario's currency; NaN = unknown."""
-        rates = self.frame("fx").drop_duplicates("currency").set_index("currency")["usd_per_unit"]
         table = self.tables[name]
         if "currency" not in table.table.by_column or name == "fx":
-            return np.full(len(table.frame), rates.get(self.settings.currency, np.nan), dtype=float)
+            return np.full(len(table.frame), self.usd_rates.get(self.settings.currency, np.nan), dtype=float)
         currency = table.frame["currency"].fillna(self.settings.currency)
-        return currency.map(rates).to_numpy(dtype=float)
+        return currency.map(self.usd_rates).to_numpy(dtype=float)
 
 
 @dataclass(frozen=True)
-class Findings:
-    """What one rule found."""
+class Rule:
+    """One thing that must hold.
 
-    faults: list[Fault] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    Attributes
+    ----------
+    check
+        Yields what is wrong.
+    reads
+        ``table.column`` the rule needs. When a cell there could not be read, or the table is missing, the
+        rule is not applied: it would only repeat that fault in other words.
+    """
+
+    check: Callable[[View], Iterable[Finding]]
+    reads: tuple[str, ...]
+
+
+def rows_where(located: Located, wrong: pd.Series | np.ndarray) -> list[int]:
+    """Return the positions at which a condition holds."""
+    return [int(position) for position in np.flatnonzero(np.asarray(wrong, dtype=bool))]
+
+
+def judge(
+    view: View,
+    located: Located,
+    column: str,
+    values: np.ndarray,
+    unit: str,
+    hard: Band = (None, None),
+    soft: Band = (None, None),
+) -> Iterator[Finding]:
+    """Yield a fault per value outside the hard band and a notice per own value outside the soft one.
+
+    Parameters
+    ----------
+    values
+        What is compared, aligned with the rows; NaN is not judged.
+    unit
+        What the values are, in words that follow the number.
+    hard, soft
+        Lowest and highest plausible value; None = no limit on that side.
+    """
+    beyond, unusual = _outside(values, hard), _outside(values, soft)
+    for at in rows_where(located, beyond | unusual):
+        name = located.accept_name(at, column)
+        shown = f"{float(values[at]):.6g} {unit}".rstrip()
+        if beyond[at] and name not in view.settings.accept:
+            message = (
+                f"implausible: {shown} is outside {_text(hard)}; if meant, add {name} to settings accept"
+            )
+            yield located.fault(at, column, message)
+        elif located.own[at]:
+            band = _text(soft if unusual[at] else hard)
+            yield Notice(located.fault(at, column, f"unusual: {shown} is outside {band}"))
+
+
+def _outside(values: np.ndarray, band: Band) -> np.ndarray:
+    low, high = band
+    outside = np.zeros(len(values), dtype=bool)
+    if low is not None:
+        outside |= values < low
+    if high is not None:
+        outside |= values > high
+    return outside
+
+
+def _text(band: Band) -> str:
+    low, high = ("" if limit is None else number_text(float(limit)) for limit in band)
+    return f"{low}..{high}"

@@ -1,0 +1,165 @@
+"""Rules about electricity tariffs and currencies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from planner.inputs.checks.view import Band, Finding, Rule, View, judge, rows_where
+from planner.inputs.windows import parse_hours, parse_months
+from planner.tables import HOURS
+from planner.units import MONTHS_PER_YEAR
+
+UNITS = {
+    "energy": ("kwh", "kvah"),
+    "demand": ("kw_month", "kva_month", "kw_year"),
+    "fixed": ("month", "day", "year"),
+    "minimum": ("kw_month", "kva_month", "kw_year", "month", "day", "year"),
+    "levy": ("fraction",),
+}
+KVA_UNITS = ("kvah", "kva_month")
+
+BANDS: dict[tuple[str, ...], tuple[str, Band, Band]] = {
+    ("kwh", "kvah"): ("USD per kWh", (-1, 2), (0.0, 0.5)),
+    ("kw_month", "kva_month"): ("USD per kW-month", (0, 150), (0, 60)),
+    ("kw_year",): ("USD per kW-year", (0, 1_800), (0, 720)),
+}
+"""Hard and soft band by unit. Unsourced estimate; shipped: energy 0..0.31, demand 2.3..35 USD."""
+
+ENERGY_SOFT: Band = (0.01, 0.5)
+MARKET_HARD: Band = (-1, 2)
+
+
+def charge_has_its_unit(view: View) -> Iterator[Finding]:
+    """Yield charges whose unit does not fit what is billed."""
+    tariffs = view["tariffs"]
+    for charge, units in UNITS.items():
+        wrong = (tariffs.frame["charge"] == charge) & ~tariffs.frame["price_unit"].isin(units)
+        for at in rows_where(tariffs, wrong):
+            yield tariffs.fault(
+                at, "price_unit", f"allowed for a charge of kind {charge}: {', '.join(units)}"
+            )
+
+
+def kva_has_a_power_factor(view: View) -> Iterator[Finding]:
+    """Yield charges per kVA without a power factor."""
+    tariffs = view["tariffs"]
+    wrong = tariffs.frame["price_unit"].isin(KVA_UNITS) & ~(tariffs.frame["power_factor"] > 0)
+    for at in rows_where(tariffs, wrong):
+        yield tariffs.fault(at, "power_factor", "needed for a price per kVA")
+
+
+def windows_can_be_read(view: View) -> Iterator[Finding]:
+    """Yield windows of months or hours that cannot be read."""
+    readers: dict[str, Callable[[object], object]] = {
+        "months": parse_months,
+        "ratchet_season": parse_months,
+        "hours": parse_hours,
+        "weekend_hours": parse_hours,
+    }
+    tariffs = view["tariffs"]
+    for column, read in readers.items():
+        texts = tariffs.frame[column]
+        wrong: dict[str, str] = {}
+        for text in texts.dropna().unique():
+            try:
+                read(text)
+            except ValueError as error:
+                wrong[text] = str(error)
+        for at in rows_where(tariffs, texts.isin(list(wrong))):
+            yield tariffs.fault(at, column, wrong[texts.iloc[at]])
+
+
+def tiers_are_complete(view: View) -> Iterator[Finding]:
+    """Yield tiers without a start or a unit."""
+    tariffs = view["tariffs"]
+    for column in ("tier_from", "tier_unit"):
+        for at in rows_where(tariffs, tariffs.frame["tier_of"].notna() & tariffs.frame[column].isna()):
+            yield tariffs.fault(at, column, "needed, because tier_of names a tier")
+
+
+def levy_names_components(view: View) -> Iterator[Finding]:
+    """Yield levies on components the tariff does not have."""
+    tariffs = view["tariffs"]
+    named = tariffs.frame[["tariff", "applies_to"]].explode("applies_to").dropna(subset="applies_to")
+    known = pd.MultiIndex.from_frame(tariffs.frame[["tariff", "component"]])
+    wrong = ~pd.MultiIndex.from_frame(named).isin(known)
+    for at, component in named.loc[wrong, "applies_to"].items():
+        message = f"the tariff has no component {component!r}"
+        yield tariffs.fault(int(at), "applies_to", message)  # type: ignore[call-overload]
+
+
+def charge_price_is_plausible(view: View) -> Iterator[Finding]:
+    """Yield prices far from any tariff, in USD."""
+    tariffs = view["tariffs"]
+    usd = tariffs.frame["price"].to_numpy() * view.usd_per_row("tariffs")
+    unit_of = tariffs.frame["price_unit"]
+    for units, (words, hard, soft) in BANDS.items():
+        values = np.where(unit_of.isin(units), usd, np.nan)
+        yield from judge(view, tariffs, "price", values, words, hard, soft)
+    wrong = tariffs.frame["charge"].isin(["demand", "fixed", "minimum"]) & (tariffs.frame["price"] < 0)
+    for at in rows_where(tariffs, wrong):
+        yield tariffs.fault(at, "price", "only energy and levies may be negative")
+
+
+def site_energy_price_is_plausible(view: View) -> Iterator[Finding]:
+    """Yield sites whose tariff, all flat energy charges together, is far from any electricity price."""
+    sites = view["sites"]
+    tariffs = view.frame("tariffs")
+    flat = (tariffs["charge"] == "energy") & tariffs[["months", "hours", "tier_of", "market"]].isna().all(
+        axis=1
+    )
+    flat &= tariffs["day_type"].eq("all")
+    usd = tariffs["price"] * view.usd_per_row("tariffs")
+    windowed = tariffs.loc[(tariffs["charge"] == "energy") & ~flat, "tariff"]
+    total = usd[flat].groupby(tariffs["tariff"]).sum()
+    price = sites.frame["tariff"].map(total[~total.index.isin(windowed)]).to_numpy(dtype=float)
+    yield from judge(view, sites, "tariff", price, "USD per kWh", soft=ENERGY_SOFT)
+
+
+def market_is_complete(view: View) -> Iterator[Finding]:
+    """Yield charges on a market without prices for all twelve months."""
+    tariffs = view["tariffs"]
+    months = view.frame("wholesale").groupby("market")["month"].nunique()
+    market = tariffs.frame["market"]
+    short = market.notna() & (market.map(months).fillna(0) < MONTHS_PER_YEAR)
+    for at in rows_where(tariffs, short & market.isin(months.index)):
+        message = f"wholesale has {int(months[market.iloc[at]])} of 12 months for this market"
+        yield tariffs.fault(at, "market", message)
+
+
+def market_price_is_plausible(view: View) -> Iterator[Finding]:
+    """Yield market prices far from any market, in USD per kWh."""
+    wholesale = view["wholesale"]
+    usd = view.usd_per_row("wholesale")
+    for hour in HOURS:
+        values = wholesale.frame[hour].to_numpy() * usd
+        yield from judge(view, wholesale, hour, values, "USD per kWh", MARKET_HARD)
+
+
+def dollar_is_a_dollar(view: View) -> Iterator[Finding]:
+    """Yield a row of USD whose rate is not 1."""
+    fx = view["fx"]
+    for at in rows_where(fx, (fx.frame["currency"] == "USD") & (fx.frame["usd_per_unit"] != 1)):
+        yield fx.fault(at, "usd_per_unit", "one USD is 1 USD")
+
+
+PRICE = ("tariffs.charge", "tariffs.price", "tariffs.price_unit", "tariffs.currency", "fx.usd_per_unit")
+
+RULES = (
+    Rule(charge_has_its_unit, ("tariffs.charge", "tariffs.price_unit")),
+    Rule(kva_has_a_power_factor, ("tariffs.price_unit", "tariffs.power_factor")),
+    Rule(windows_can_be_read, ("tariffs.months", "tariffs.hours", "tariffs.weekend_hours")),
+    Rule(tiers_are_complete, ("tariffs.tier_of", "tariffs.tier_from", "tariffs.tier_unit")),
+    Rule(levy_names_components, ("tariffs.tariff", "tariffs.component", "tariffs.applies_to")),
+    Rule(charge_price_is_plausible, PRICE),
+    Rule(site_energy_price_is_plausible, (*PRICE, "sites.tariff", "tariffs.day_type")),
+    Rule(market_is_complete, ("tariffs.market", "wholesale.market", "wholesale.month")),
+    Rule(
+        market_price_is_plausible,
+        ("wholesale.currency", "fx.usd_per_unit", *(f"wholesale.{hour}" for hour in HOURS)),
+    ),
+    Rule(dollar_is_a_dollar, ("fx.currency", "fx.usd_per_unit")),
+)

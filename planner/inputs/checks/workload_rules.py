@@ -1,0 +1,166 @@
+"""Rules about workloads, their request shapes and what can serve them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
+
+SHARE_TOLERANCE = 1e-6
+TARGETS = ("ttft_ms", "tpot_ms", "e2e_ms")
+
+
+def target_of(view: View, name: str) -> pd.Series:
+    """Return a target of every workload row, its own or its class's."""
+    workloads = view.frame("workloads")
+    of_class = view.lookup(workloads["service_class"], "service_classes", name)
+    return workloads[name].where(workloads[name].notna(), of_class.astype(workloads[name].dtype))
+
+
+def has_latency_target(view: View) -> pd.Series:
+    """Return which workload rows have a target on the time a user waits for the first or the last token."""
+    return target_of(view, "ttft_ms").notna() | target_of(view, "e2e_ms").notna()
+
+
+def workload_has_shapes_and_demand(view: View) -> Iterator[Finding]:
+    """Yield workloads without a request shape or without demand."""
+    workloads = view["workloads"]
+    for table in ("shapes", "demand"):
+        missing = ~workloads.frame["workload"].isin(view.frame(table)["workload"])
+        for at in rows_where(workloads, missing):
+            yield workloads.fault(at, "workload", f"has no row in {table}")
+
+
+def shares_sum_to_one(view: View) -> Iterator[Finding]:
+    """Yield workloads whose shape shares do not sum to 1."""
+    shapes = view["shapes"]
+    total = shapes.frame.groupby("workload")["share_fraction"].transform("sum")
+    wrong = (total - 1).abs() > SHARE_TOLERANCE
+    for at in rows_where(shapes, wrong & ~shapes.frame.duplicated("workload")):
+        name = shapes.frame["workload"].iloc[at]
+        message = f"shares of workload {name} sum to {total.iloc[at]:.9g}, must be 1"
+        yield shapes.fault(at, "share_fraction", message)
+
+
+def shape_of_a_model_has_lengths(view: View) -> Iterator[Finding]:
+    """Yield shapes without token counts whose workload calls a known model."""
+    shapes = view["shapes"]
+    modelled = view.lookup(shapes.frame["workload"], "workloads", "model").notna()
+    for column in ("input_tokens", "output_tokens"):
+        for at in rows_where(shapes, modelled & shapes.frame[column].isna()):
+            yield shapes.fault(at, column, "needed, because the workload names a model")
+
+
+def shape_fits_the_context(view: View) -> Iterator[Finding]:
+    """Yield shapes longer than the model can take: input + output * reasoning ratio."""
+    shapes = view["shapes"]
+    model = view.lookup(shapes.frame["workload"], "workloads", "model")
+    ratio = view.lookup(shapes.frame["workload"], "workloads", "reasoning_ratio").astype(float)
+    context = view.lookup(model, "models", "context_tokens").astype(float)
+    length = shapes.frame["input_tokens"] + shapes.frame["output_tokens"] * ratio
+    for at in rows_where(shapes, length > context):
+        message = (
+            f"input and generated output are {length.iloc[at]:.6g} tokens, "
+            f"{model.iloc[at]} takes {context.iloc[at]:.6g}"
+        )
+        yield shapes.fault(at, "input_tokens", message)
+
+
+def opaque_shape_has_points(view: View) -> Iterator[Finding]:
+    """Yield shapes of workloads without a model that no operating point states a rate for."""
+    shapes = view["shapes"]
+    points = view.frame("operating_points")
+    known = pd.MultiIndex.from_frame(points[["workload", "shape"]].dropna())
+    opaque = shapes.frame["workload"].isin(
+        view.frame("workloads").loc[lambda rows: rows["model"].isna(), "workload"]
+    )
+    has_point = pd.MultiIndex.from_frame(shapes.frame[["workload", "shape"]]).isin(known)
+    for at in rows_where(shapes, opaque & ~has_point):
+        message = "its workload names no model, so operating_points must state a rate for this shape"
+        yield shapes.fault(at, "shape", message)
+
+
+def point_names_a_shape_of_its_workload(view: View) -> Iterator[Finding]:
+    """Yield operating points that give only one of workload and shape, or a shape the workload lacks."""
+    points = view["operating_points"]
+    workload, shape = points.frame["workload"], points.frame["shape"]
+    for at in rows_where(points, workload.isna() ^ shape.isna()):
+        yield points.fault(at, "shape", "give workload and shape together")
+    shapes = pd.MultiIndex.from_frame(view.frame("shapes")[["workload", "shape"]])
+    known = pd.MultiIndex.from_frame(points.frame[["workload", "shape"]]).isin(shapes)
+    for at in rows_where(points, workload.notna() & shape.notna() & ~known):
+        yield points.fault(at, "shape", f"not a shape of workload {workload.iloc[at]}")
+
+
+def point_names_its_hardware(view: View) -> Iterator[Finding]:
+    """Yield operating points without product and chip, and chip points without the number of chips."""
+    points = view["operating_points"]
+    product, chip = points.frame["product"], points.frame["chip"]
+    for at in rows_where(points, product.isna() & chip.isna()):
+        yield points.fault(at, "product", "give product or chip")
+    for at in rows_where(points, product.isna() & chip.notna() & points.frame["chips"].isna()):
+        yield points.fault(at, "chips", "needed where the point names a chip and no product")
+
+
+def opaque_point_has_a_rate(view: View) -> Iterator[Finding]:
+    """Yield opaque operating points without a request rate."""
+    points = view["operating_points"]
+    wrong = points.frame["shape"].notna() & ~(points.frame["requests_per_s"] > 0)
+    for at in rows_where(points, wrong):
+        yield points.fault(at, "requests_per_s", "a point for a shape must state a rate above 0")
+
+
+def target_has_a_percentile(view: View) -> Iterator[Finding]:
+    """Yield workloads with a target and no statistic it holds for."""
+    workloads = view["workloads"]
+    targeted = np.logical_or.reduce([target_of(view, name).notna() for name in TARGETS])
+    for at in rows_where(workloads, targeted & target_of(view, "percentile").isna()):
+        message = "needed, because the workload has a latency target"
+        yield workloads.fault(at, "percentile", message)
+
+
+def waiting_fits_the_target(view: View) -> Iterator[Finding]:
+    """Yield workloads whose allowance for waiting is the whole target."""
+    workloads = view["workloads"]
+    target = target_of(view, "ttft_ms").fillna(target_of(view, "e2e_ms"))
+    for at in rows_where(workloads, workloads.frame["waiting_ms"] >= target):
+        yield workloads.fault(at, "waiting_ms", f"must be below the target of {target.iloc[at]:.6g} ms")
+
+
+def optional_demand_has_a_value(view: View) -> Iterator[Finding]:
+    """Yield workloads whose optional demand would never be served, because it is worth nothing."""
+    if view.settings.objective != "cost":
+        return
+    workloads = view["workloads"]
+    worthless = ~(workloads.frame["value_per_mtok"] > 0)
+    for at in rows_where(workloads, (workloads.frame["must_serve_fraction"] < 1) & worthless):
+        message = "blank or 0 under objective cost: optional demand is never worth serving"
+        yield Notice(workloads.fault(at, "value_per_mtok", message))
+
+
+SHAPE_KEY = ("shapes.workload", "shapes.shape")
+POINT_KEY = ("operating_points.workload", "operating_points.shape")
+TARGET_COLUMNS = ("workloads.service_class", *(f"workloads.{name}" for name in TARGETS))
+
+RULES = (
+    Rule(workload_has_shapes_and_demand, ("workloads.workload", "shapes.workload", "demand.workload")),
+    Rule(shares_sum_to_one, ("shapes.workload", "shapes.share_fraction")),
+    Rule(
+        shape_of_a_model_has_lengths,
+        ("shapes.workload", "workloads.model", "shapes.input_tokens", "shapes.output_tokens"),
+    ),
+    Rule(shape_fits_the_context, ("shapes.workload", "workloads.model", "workloads.reasoning_ratio")),
+    Rule(opaque_shape_has_points, (*SHAPE_KEY, *POINT_KEY, "workloads.workload", "workloads.model")),
+    Rule(point_names_a_shape_of_its_workload, (*SHAPE_KEY, *POINT_KEY)),
+    Rule(
+        point_names_its_hardware,
+        ("operating_points.product", "operating_points.chip", "operating_points.chips"),
+    ),
+    Rule(opaque_point_has_a_rate, ("operating_points.shape", "operating_points.requests_per_s")),
+    Rule(target_has_a_percentile, (*TARGET_COLUMNS, "workloads.percentile", "service_classes.percentile")),
+    Rule(waiting_fits_the_target, (*TARGET_COLUMNS, "workloads.waiting_ms")),
+    Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
+)
