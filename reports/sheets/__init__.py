@@ -1,1 +1,1 @@
-"""One module per sheet of the workbook."""
+"""One file per sheet; each has ``fill(book, content, ...)``, which writes a sheet that exists already."""

@@ -1,0 +1,227 @@
+"""The plan in sentences: what was asked, the answer, the proof, the sources; for cover and terminal."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from reports.content import Content
+
+COMMITTED = ("purchase", "lease", "reserved")
+MODE_VERBS = {
+    "purchase": "buy",
+    "lease": "lease",
+    "reserved": "reserve",
+    "on_demand": "rent on demand",
+    "spot": "rent as spot",
+}
+TRUST = ("estimate", "derived", "quoted", "published", "measured")
+"""Confidence words from least to most trusted."""
+
+PRICE_TABLES = ("offers", "tariffs", "sites", "cooling", "facility_options", "fx")
+
+
+def answer_lines(content: Content) -> list[str]:
+    """Return the answer in five lines, or what is missing when there is no plan."""
+    if not content.has_plan:
+        return _no_plan_lines(content)
+    return [
+        _orders_line(content),
+        _cost_line(content),
+        _baseline_line(content),
+        _power_line(content),
+        _proof_line(content),
+    ]
+
+
+def _no_plan_lines(content: Content) -> list[str]:
+    if content.status != "infeasible":
+        return ["A limit stopped the search before any plan was found. This is not a proof that none exists."]
+    lines = ["No plan meets every hard limit. The least that is missing is on the sheet Shortages:"]
+    shortages = content.frame("shortages", ["message"])
+    lines += [str(message) for message in shortages["message"].head(4)]
+    return lines
+
+
+def _orders_line(content: Content) -> str:
+    orders = content.frame("orders")
+    if orders.empty:
+        return "Order nothing: the installed fleet serves the demand."
+    parts = []
+    for mode, verb in MODE_VERBS.items():
+        held = orders[orders["mode"] == mode]
+        if len(held):
+            units = held_units(held, mode)
+            named = ", ".join(f"{count:,.0f} x {product}" for product, count in units.head(3).items())
+            more = f" and {len(units) - 3} more products" if len(units) > 3 else ""
+            parts.append(f"{verb} {named}{more}")
+    first = orders[orders["mode"].isin(COMMITTED)]["order_date"].min()
+    due = "" if pd.isna(first) else f". First order due by {pd.Timestamp(first).date()}"
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}{due}."
+
+
+def held_units(orders: pd.DataFrame, mode: str) -> pd.Series:
+    """Return units per product: ordered in total, or for rented ones the most held in one period."""
+    if mode in COMMITTED:
+        return orders.groupby("product")["units"].sum().sort_values(ascending=False, kind="stable")
+    by_period = orders.groupby(["product", "period"])["units"].sum()
+    return by_period.groupby("product").max().sort_values(ascending=False, kind="stable")
+
+
+def _cost_line(content: Content) -> str:
+    currency = content.currency
+    unit_cost = short_number(content.number("cost_per_mtok_effective"))
+    accounting = short_number(content.number("accounting_cost_per_mtok"))
+    total = short_number(content.number("total_cost"))
+    tokens = short_number(content.number("effective_mtok"))
+    return (
+        f"Total cost {total} {currency} (present value) for {tokens} Mtok effective: {unit_cost} {currency} "
+        f"per million effective tokens; {accounting} by the accounting formula."
+    )
+
+
+def _baseline_line(content: Content) -> str:
+    baselines = content.frame("baselines", ["baseline", "status", "total_cost", "served_fraction"])
+    total = content.number("total_cost")
+    parts = []
+    for row in baselines.itertuples(index=False):
+        cost = float("nan") if row.total_cost is None else float(row.total_cost)
+        if math.isfinite(cost) and total:
+            parts.append(f"{row.baseline} costs {100 * (cost / total - 1):+.1f} %")
+        else:
+            parts.append(f"{row.baseline} is {row.status}")
+    return f"Against this plan: {'; '.join(parts)}." if parts else "No baseline was computed."
+
+
+def _power_line(content: Content) -> str:
+    power = content.frame("site_power", ["site", "period", "level", "peak_kw", "usable_kw"])
+    limited = power[power["usable_kw"].notna() & (power["usable_kw"] > 0)]
+    if limited.empty:
+        return "No site has a power limit."
+    share = (limited["peak_kw"] / limited["usable_kw"]).astype(float)
+    worst = limited.loc[share.idxmax()]
+    return (
+        f"Tightest power: {worst['site']} in {worst['period']}, {worst['level']} level, "
+        f"{worst['peak_kw']:,.0f} of {worst['usable_kw']:,.0f} kW ({100 * share.max():.0f} %)."
+    )
+
+
+def _proof_line(content: Content) -> str:
+    gap = content.number("gap")
+    meaning = (
+        "proven within the requested gap"
+        if content.status == "optimal"
+        else "stopped at a limit before proven"
+    )
+    audit = content.frame("checks", ["passed"])
+    text = f"Status {content.status}: {meaning}; gap {100 * gap:.3f} %"
+    if len(audit):
+        passed = int(audit["passed"].astype(bool).sum())
+        text += f"; audit without the solver: {passed} of {len(audit)} checks pass"
+    return f"{text}."
+
+
+def asked_rows(content: Content) -> list[tuple[str, object]]:
+    """Return the question: objective, horizon, size of the choice, cases."""
+    timeline, settings = content.timeline, content.settings
+    horizon = (
+        f"{timeline.names[0]} to {timeline.names[-1]}, {len(timeline.names)} periods"
+        if timeline.names
+        else "none"
+    )
+    if timeline.names and timeline.start_date[0]:
+        horizon += f", {timeline.months.sum():,.1f} months from {timeline.start_date[0]}"
+    objective = {"unit-cost": "least cost per million effective tokens", "cost": "least total cost"}
+    return [
+        ("Objective", objective.get(str(settings.get("objective")), str(settings.get("objective")))),
+        ("Horizon", horizon),
+        ("Workloads", _names(content, "workloads", "workload")),
+        ("Sites", _names(content, "sites", "site")),
+        ("Offers to choose from", f"{len(content.table('offers'))}"),
+        ("Discount rate per year", settings.get("discount_rate_fraction")),
+        (
+            "Cases",
+            ", ".join(f"{name} {settings.get(f'{name}_case')}" for name in ("demand", "lead", "cooling")),
+        ),
+    ]
+
+
+def _names(content: Content, table: str, column: str) -> str:
+    frame = content.table(table)
+    names = list(frame[column].astype(str)) if column in frame else []
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return ", ".join(names[:6]) + more or "none"
+
+
+def proof_rows(content: Content) -> list[tuple[str, object]]:
+    """Return status, bound, gap, size, date and identity of the input."""
+    head = content.headline
+    rows: list[tuple[str, object]] = [("Status", content.status)]
+    if content.has_plan:
+        rows += [
+            (f"Objective ({content.currency})", content.number("objective")),
+            (f"Bound ({content.currency})", content.number("bound")),
+            ("Gap reached", content.number("gap")),
+            ("Gap requested", content.settings.get("gap")),
+            (
+                "Solver",
+                f"{content.number('solve_seconds'):.1f} s; build {content.number('build_seconds'):.1f} s",
+            ),
+            ("Size", f"{head.get('variables', 0):,} variables, {head.get('constraints', 0):,} constraints"),
+        ]
+    return [*rows, ("Date of this report", content.written_on), ("Input hash", content.input_hash)]
+
+
+def source_rows(content: Content) -> list[tuple[str, object]]:
+    """Return the oldest and the weakest source used."""
+    sources = sources_of(content)
+    if sources.empty:
+        return [("Sources", "none stated")]
+    weakest = _weakest(sources)
+    dated = sources[sources["date"].notna() & (sources["date"].astype(str) != "")]
+    oldest = dated.loc[dated["date"].astype(str).idxmin()] if len(dated) else None
+    rows: list[tuple[str, object]] = [("Sources used", f"{len(sources)}, listed on the sheet Assumptions")]
+    if oldest is not None:
+        rows.append(("Oldest source", f"{oldest['source']}, {oldest['date']}: {oldest['title']}"))
+    rows.append(("Weakest source", f"{weakest['source']} ({weakest['confidence']}): {weakest['title']}"))
+    return rows
+
+
+def sources_of(content: Content) -> pd.DataFrame:
+    """Return the sources the plan rests on; ``confidence`` is the weakest of the rows each one supports."""
+    wanted = ["source", "title", "location", "date", "kind", "confidence", "used_by"]
+    sources = content.frame("sources", wanted).rename(columns={"weakest_confidence": "confidence"})
+    return sources.assign(**{name: "" for name in wanted if name not in sources})[wanted]
+
+
+def _weakest(sources: pd.DataFrame) -> pd.Series:
+    rank = sources["confidence"].astype(str).map({word: place for place, word in enumerate(TRUST)})
+    return sources.loc[rank.fillna(0).idxmin()]
+
+
+def estimated_prices(content: Content) -> pd.DataFrame:
+    """Return the rows of price tables that are estimates, those the plan orders first.
+
+    Returns
+    -------
+    DataFrame with columns table, key, column, confidence, notes.
+    """
+    wanted = ["table", "key", "column", "confidence", "notes"]
+    estimates = content.frame("estimates", wanted)
+    estimates = estimates.assign(**{name: "" for name in wanted if name not in estimates})[wanted]
+    return estimates[estimates["table"].isin(PRICE_TABLES)].reset_index(drop=True)
+
+
+def short_number(value: float) -> str:
+    """Return a number with four significant digits and thousands separators.
+
+    >>> short_number(1913524.07), short_number(0.412345), short_number(float("nan"))
+    ('1,913,524', '0.4123', 'n/a')
+    """
+    if not math.isfinite(value):
+        return "n/a"
+    if abs(value) >= 1_000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"

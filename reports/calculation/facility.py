@@ -1,0 +1,179 @@
+"""Rows of sites: colocation rent, staff, network, opening and fixed cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reports.calculation.hardware import own_hardware
+from reports.calculation.rows import At, Rows
+from reports.calculation.timeline_rows import Clock
+from reports.content import by_period
+
+
+def facility_rows(rows: Rows, time: Clock) -> None:
+    """Append the rows of space that is taken and of sites that are open."""
+    _space(rows, time)
+    _open(rows, time)
+
+
+def _space(rows: Rows, time: Clock) -> None:
+    fleet = own_hardware(rows)
+    if fleet.empty:
+        return
+    fleet = fleet.assign(kw=fleet["units"] * provisioned_kw(rows, fleet))
+    wide = by_period(fleet, ["site"], "kw", rows.content.timeline)
+    rows.title("Space, staff and network")
+    provisioned = {
+        str(site): rows.plan_values(
+            "Provisioned IT power", "", str(site), "fleet x provisioned kW", "kW IT", kw, total=False
+        )
+        for site, kw in zip(
+            wide["site"], wide[list(rows.content.timeline.names)].to_numpy(float), strict=True
+        )
+    }
+    sites = rows.content.table("sites").set_index("site")
+    rent = {
+        site: rows.inputs.money("sites", [site], "rent_per_kw_month")
+        for site in provisioned
+        if sites["kind"].get(site) == "colo"
+    }
+    _per_kw(rows, provisioned, rent, "facility_rent", "Colocation rent", "per kW-month", time.months)
+    staff = {site: staff_price(rows, site) for site in provisioned}
+    _per_kw(rows, provisioned, staff, "staff", "Operations staff", "per kW-year", time.years)
+    network = {site: rows.inputs.money("sites", [site], "network_cost_per_kw_year") for site in provisioned}
+    _per_kw(rows, provisioned, network, "network", "Network", "per kW-year", time.years)
+
+
+def provisioned_kw(rows: Rows, fleet: pd.DataFrame) -> pd.Series:
+    """Return provisioned kW per unit: the fleet's own column, else the product's (blank: nameplate)."""
+    if "provisioned_kw" in fleet:
+        return fleet["provisioned_kw"]
+    products = rows.content.table("products").set_index("product")
+    return fleet["product"].map(products["provisioned_kw"].fillna(products["nameplate_kw"]))
+
+
+def staff_price(rows: Rows, site: str) -> str | None:
+    """Return the formula of staff cost per kW-year, None where the site states none."""
+    people, pay = (
+        rows.inputs.cell("sites", [site], "staff_per_mw"),
+        rows.inputs.money("sites", [site], "staff_cost_per_year"),
+    )
+    return f"{people}/{rows.inputs.kw_per_mw()}*{pay}" if people and pay else None
+
+
+def _per_kw(
+    rows: Rows,
+    provisioned: dict[str, At],
+    prices: dict[str, str | None],
+    line: str,
+    title: str,
+    unit: str,
+    length: At,
+) -> None:
+    charged = {site: price for site, price in prices.items() if price}
+    if not charged:
+        return
+    parts = [
+        rows.formula(
+            f"{title}; column H: {unit}",
+            "",
+            site,
+            "kW x price x time",
+            rows.content.currency,
+            f"{provisioned[site].here}*{{H}}*{length.here}",
+            price,
+            constant_form="#,##0.00",
+        )
+        for site, price in charged.items()
+    ]
+    rows.line_total(line, title, parts, "mid", rows.content.currency)
+
+
+def _open(rows: Rows, time: Clock) -> None:
+    opened = rows.content.frame("sites", ["site", "period", "open"])
+    sites = rows.content.table("sites")
+    own = set(sites.loc[sites["kind"] != "cloud", "site"].astype(str)) if len(sites) else set()
+    known = opened[opened["site"].astype(str).isin(own)]
+    known = known.assign(open=[float(str(value).lower() in ("true", "1", "1.0")) for value in known["open"]])
+    wide = by_period(known, ["site"], "open", rows.content.timeline)
+    states = dict(
+        zip(wide["site"].astype(str), wide[list(rows.content.timeline.names)].to_numpy(float), strict=True)
+    )
+    once = {site: rows.inputs.money("sites", [site], "opening_cost") for site in states}
+    yearly = {site: rows.inputs.money("sites", [site], "fixed_cost_per_year") for site in states}
+    monthly = {site: fixed_charge(rows, site, state) for site, state in states.items()}
+    _opening(rows, states, {site: price for site, price in once.items() if price})
+    flags = _open_flags(rows, states, [site for site in states if yearly[site] or monthly[site]])
+    _while_open(rows, flags, yearly, "site_fixed", "Fixed cost of open sites", "per year", time.years)
+    _while_open(rows, flags, monthly, "tariff_fixed", "Fixed electricity charges", "per month", time.months)
+
+
+def _opening(rows: Rows, states: dict[str, np.ndarray], prices: dict[str, str]) -> None:
+    if not any(states[site].any() for site in prices):
+        return
+    rows.title("Opening of sites")
+    change = {
+        site: rows.plan_values(
+            "Site opens", "", site, "sites", "flag", np.diff(states[site], prepend=0.0), "0", total=False
+        )
+        for site in prices
+    }
+    parts = [
+        rows.formula(
+            "Opening; column H: once",
+            "",
+            site,
+            "flag x price",
+            rows.content.currency,
+            f"{change[site].here}*{{H}}",
+            price,
+        )
+        for site, price in prices.items()
+    ]
+    rows.line_total("site_opening", "Opening of sites", parts, "start", rows.content.currency)
+
+
+def _open_flags(rows: Rows, states: dict[str, np.ndarray], sites: list[str]) -> dict[str, At]:
+    if sites:
+        rows.title("Open sites")
+    return {
+        site: rows.plan_values("Site is open", "", site, "sites", "flag", states[site], "0", total=False)
+        for site in sites
+    }
+
+
+def _while_open(
+    rows: Rows,
+    flags: dict[str, At],
+    prices: dict[str, str | float | None],
+    line: str,
+    title: str,
+    unit: str,
+    length: At,
+) -> None:
+    charged = {site: price for site, price in prices.items() if price and site in flags}
+    if not charged:
+        return
+    parts = [
+        rows.formula(
+            f"{title}; column H: {unit}",
+            "",
+            site,
+            "flag x price x time",
+            rows.content.currency,
+            f"{flags[site].here}*{{H}}*{length.here}",
+            price,
+            constant_form="#,##0.00",
+        )
+        for site, price in charged.items()
+    ]
+    rows.line_total(line, title, parts, "mid", rows.content.currency)
+
+
+def fixed_charge(rows: Rows, site: str, state: np.ndarray) -> float | None:
+    """Return the fixed electricity charge per open month as billed with tiers and levies, None without."""
+    costs = rows.content.frame("costs", ["line", "site", "amount"])
+    billed = costs[(costs["line"] == "tariff_fixed") & (costs["site"].astype(str) == site)]["amount"].sum()
+    months = float((state * rows.content.timeline.months).sum())
+    return float(billed) / months if billed and months else None

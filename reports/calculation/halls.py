@@ -1,0 +1,159 @@
+"""Rows of hall capacity that is built: building, cooling plant, upkeep, and its value at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from reports import styles
+from reports.calculation.hardware import sinking_fund
+from reports.calculation.rows import At, Rows
+from reports.calculation.timeline_rows import Clock
+from reports.content import by_period
+
+Place = tuple[str, str]
+"""Site and cooling option."""
+
+
+def hall_rows(rows: Rows, time: Clock) -> None:
+    """Append the rows of halls and cooling plant that the plan builds."""
+    build = rows.content.frame("build", ["site", "cooling", "period", "kw"])
+    if build.empty:
+        return
+    rows.title("Hall capacity and cooling plant")
+    wide = by_period(build, ["site", "cooling"], "kw", rows.content.timeline)
+    places = list(zip(wide["site"].astype(str), wide["cooling"].astype(str), strict=True))
+    values = wide[list(rows.content.timeline.names)].to_numpy(float)
+    built = {
+        place: rows.plan_values("Hall capacity ordered", place[1], place[0], "build", "kW IT", kw)
+        for place, kw in zip(places, values, strict=True)
+    }
+    shell = _priced(
+        rows,
+        built,
+        "Building; column H: per kW",
+        lambda place: rows.inputs.money("sites", [place[0]], "build_capex_per_kw"),
+    )
+    if shell:
+        rows.line_total(
+            "facility_build", "Building and power train", list(shell.values()), "start", rows.content.currency
+        )
+    plant = _priced(rows, built, "Cooling plant; column H: per kW", lambda place: plant_price(rows, place))
+    if plant:
+        rows.line_total(
+            "cooling_build", "Cooling plant", list(plant.values()), "start", rows.content.currency
+        )
+    _hall_residual(rows, time, built, shell, plant)
+    _plant_upkeep(rows, time, dict(zip(places, values, strict=True)))
+
+
+def _priced(
+    rows: Rows, built: Mapping[Place, At], label: str, price: Callable[[Place], str | None]
+) -> dict[Place, At]:
+    prices = {place: price(place) for place in built}
+    return {
+        place: rows.formula(
+            label, place[1], place[0], "kW x price", rows.content.currency, f"{at.here}*{{H}}", prices[place]
+        )
+        for place, at in built.items()
+        if prices[place]
+    }
+
+
+def plant_price(rows: Rows, place: Place) -> str | None:
+    """Return the price of cooling plant per kW: the site's own where it states one, else the option's."""
+    own = rows.inputs.cell("facility_options", list(place), "capex_per_kw")
+    if own is None:
+        return rows.inputs.money("cooling", [place[1]], "capex_per_kw")
+    sites = rows.content.table("sites")
+    currency = sites.loc[sites["site"] == place[0], "currency"].astype(str).iloc[0]
+    return own + rows.inputs.exchange(currency)
+
+
+def _ready(rows: Rows, site: str) -> np.ndarray:
+    """Return the period from which a hall ordered in each period is ready (number of periods for never)."""
+    timeline = rows.content.timeline
+    weeks = rows.inputs.number("sites", [site], "build_weeks")
+    weeks = 0.0 if np.isnan(weeks) else weeks
+    start = timeline.start_weeks
+    return np.searchsorted(start, start + weeks - 1e-9, side="left")
+
+
+def _hall_residual(
+    rows: Rows, time: Clock, built: Mapping[Place, At], shell: Mapping[Place, At], plant: Mapping[Place, At]
+) -> None:
+    if rows.content.settings.get("residual_method") == "none":
+        return
+    timeline = rows.content.timeline
+    lives = {place: rows.inputs.cell("sites", [place[0]], "build_life_years") for place in built}
+    valued = [place for place in built if lives[place] and (place in shell or place in plant)]
+    if not valued:
+        return
+    shares = {}
+    for place in valued:
+        ready = np.minimum(_ready(rows, place[0]), rows.periods - 1)
+        ages = timeline.end_years[-1] - timeline.start_years[ready]
+        age = rows.plan_values(
+            "Age at the end of halls ordered", place[1], place[0], "years", "years", ages, "0.00", total=False
+        )
+        shares[place] = rows.formula(
+            "Value left; column H: life in years",
+            place[1],
+            place[0],
+            "sinking fund",
+            "fraction",
+            sinking_fund(time.rate, age.here, "{H}"),
+            lives[place] or 1.0,
+            styles.PERCENT_PLAIN,
+            "0.0",
+        )
+    parts = [
+        rows.formula(
+            "Residual value",
+            place[1],
+            place[0],
+            "price x value left",
+            rows.content.currency,
+            f"-{time.last.here}*("
+            + "+".join(
+                f"SUMPRODUCT({kind[place].across},{shares[place].across})"
+                for kind in (shell, plant)
+                if place in kind
+            )
+            + ")",
+        )
+        for place in valued
+    ]
+    rows.line_total("facility_residual", "Residual value of halls", parts, "end", rows.content.currency)
+
+
+def _plant_upkeep(rows: Rows, time: Clock, ordered: dict[tuple[str, str], np.ndarray]) -> None:
+    charged = {
+        place: rows.inputs.cell("cooling", [place[1]], "maintenance_fraction_per_year") for place in ordered
+    }
+    charged = {place: cell for place, cell in charged.items() if cell and plant_price(rows, place)}
+    if not charged:
+        return
+    kept = {}
+    for place in charged:
+        ready, total = _ready(rows, place[0]), np.zeros(rows.periods)
+        for index, kw in enumerate(ordered[place]):
+            total[ready[index] :] += kw
+        kept[place] = rows.plan_values(
+            "Plant in service", place[1], place[0], "build", "kW IT", total, total=False
+        )
+    parts = [
+        rows.formula(
+            "Plant upkeep; column H: per kW-year",
+            place[1],
+            place[0],
+            "kW x price x share x years",
+            rows.content.currency,
+            f"{kept[place].here}*{{H}}*{time.years.here}",
+            f"{plant_price(rows, place)}*{cell}",
+            constant_form="#,##0.00",
+        )
+        for place, cell in charged.items()
+    ]
+    rows.line_total("cooling_maintenance", "Upkeep of cooling plant", parts, "mid", rows.content.currency)

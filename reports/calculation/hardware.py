@@ -1,0 +1,246 @@
+"""Rows of hardware that is bought: purchase, installation, residual value and maintenance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reports import styles
+from reports.calculation.rows import At, Rows
+from reports.calculation.timeline_rows import Clock
+from reports.content import by_period
+
+
+def hardware_rows(rows: Rows, time: Clock) -> None:
+    """Append all rows of hardware that the plan buys and keeps."""
+    orders = rows.content.frame("orders", ["offer", "mode", "period", "units", "in_service_period"])
+    bought = orders[orders["mode"] == "purchase"]
+    if len(bought):
+        costs = _purchase(rows, time, bought)
+        _installation(rows, costs)
+        _residual(rows, time, bought, costs)
+    _maintenance(rows, time)
+
+
+def trend_index(rows: Rows, time: Clock, offer: str, label: str) -> At | None:
+    """Append the offer's price index by period, or return None for a price without a trend."""
+    trend = rows.inputs.number("offers", [offer], "price_trend_fraction_per_year")
+    if not trend or np.isnan(trend):
+        return None
+    cell = rows.inputs.cell("offers", [offer], "price_trend_fraction_per_year")
+    formula = f"(1+{cell})^{time.start_years.here}"
+    return rows.formula(label, offer, "", "(1 + trend) ^ years", "factor", formula, "", styles.FACTOR)
+
+
+def times(at: At | None) -> str:
+    """Return the formula piece that multiplies by a row of the same period; empty without a row."""
+    return f"*{at.here}" if at is not None else ""
+
+
+def _purchase(rows: Rows, time: Clock, bought: pd.DataFrame) -> dict[str, At]:
+    rows.title("Hardware purchase")
+    wide = by_period(bought, ["offer"], "units", rows.content.timeline)
+    names, currency = list(rows.content.timeline.names), rows.content.currency
+    units, index = {}, {}
+    for offer, values in zip(wide["offer"], wide[names].to_numpy(float), strict=True):
+        units[offer] = rows.plan_values(
+            "Units ordered", offer, "all sites", "orders", "units", values, styles.COUNT
+        )
+    for offer in units:
+        index[offer] = trend_index(rows, time, offer, "Price index at the order")
+    costs = {
+        offer: rows.formula(
+            "Purchase; column H: unit price",
+            offer,
+            "all sites",
+            "units x price x index",
+            currency,
+            f"{units[offer].here}*{{H}}{times(index[offer])}",
+            rows.inputs.money("offers", [offer], "price") or 0.0,
+        )
+        for offer in units
+    }
+    rows.line_total("hardware_purchase", "Hardware purchase", list(costs.values()), "start", currency)
+    return costs
+
+
+def _installation(rows: Rows, costs: dict[str, At]) -> None:
+    charged = {offer: rows.inputs.cell("offers", [offer], "installation_fraction") for offer in costs}
+    charged = {offer: cell for offer, cell in charged.items() if cell}
+    if not charged:
+        return
+    rows.title("Installation, freight and duty")
+    parts = [
+        rows.formula(
+            "Installation; column H: share of price",
+            offer,
+            "all sites",
+            "purchase x share",
+            rows.content.currency,
+            f"{costs[offer].here}*{{H}}",
+            cell,
+            constant_form=styles.PERCENT_PLAIN,
+        )
+        for offer, cell in charged.items()
+    ]
+    rows.line_total("installation", "Installation, freight and duty", parts, "start", rows.content.currency)
+
+
+def _residual(rows: Rows, time: Clock, bought: pd.DataFrame, costs: dict[str, At]) -> None:
+    method = rows.content.settings.get("residual_method", "market")
+    if method == "none":
+        return
+    rows.title("Market value at the end of the horizon")
+    shares = {}
+    for offer in costs:
+        ages = ages_at_end(rows, bought[bought["offer"] == offer])
+        product = offer_product(rows, offer)
+        if method == "sinking_fund":
+            shares[offer] = _sinking_fund_share(rows, time, offer, product, ages)
+        else:
+            share = market_share(rows.content.table("residuals"), _asset_class(rows, product), ages)
+            shares[offer] = rows.plan_values(
+                "Value left of units ordered",
+                offer,
+                "",
+                "table residuals, by age",
+                "fraction",
+                share,
+                styles.PERCENT_PLAIN,
+                total=False,
+            )
+    parts = [
+        rows.formula(
+            "Residual value",
+            offer,
+            "all sites",
+            "purchase x value left",
+            rows.content.currency,
+            f"-{time.last.here}*SUMPRODUCT({costs[offer].across},{shares[offer].across})",
+        )
+        for offer in costs
+    ]
+    rows.line_total("hardware_residual", "Residual value of hardware", parts, "end", rows.content.currency)
+
+
+def ages_at_end(rows: Rows, orders: pd.DataFrame) -> np.ndarray:
+    """Return years in service at the end of the horizon of units ordered in each period (0 where none is)."""
+    timeline = rows.content.timeline
+    place = {name: index for index, name in enumerate(timeline.names)}
+    ages = np.zeros(len(timeline.names))
+    for order in orders.itertuples(index=False):
+        ages[place[order.period]] = (
+            timeline.end_years[-1] - timeline.start_years[place[order.in_service_period]]
+        )
+    return ages
+
+
+def market_share(residuals: pd.DataFrame, asset_class: str, ages: np.ndarray) -> np.ndarray:
+    """Return market value over price by age: linear between ages, flat beyond, 0 without an asset class."""
+    chosen = (
+        residuals[residuals["asset_class"] == asset_class].sort_values("age_years")
+        if len(residuals)
+        else residuals
+    )
+    if not len(chosen):
+        return np.zeros(len(ages))
+    return np.interp(ages, chosen["age_years"].to_numpy(float), chosen["residual_fraction"].to_numpy(float))
+
+
+def _sinking_fund_share(rows: Rows, time: Clock, offer: str, product: str, ages: np.ndarray) -> At:
+    life = rows.inputs.cell("products", [product], "life_years") or 1.0
+    age = rows.plan_values(
+        "Age at the end of units ordered", offer, "", "years in service", "years", ages, "0.00", total=False
+    )
+    return rows.formula(
+        "Value left; column H: life in years",
+        offer,
+        "",
+        "sinking fund",
+        "fraction",
+        sinking_fund(time.rate, age.here, "{H}"),
+        life,
+        styles.PERCENT_PLAIN,
+        "0.0",
+    )
+
+
+def sinking_fund(rate: str, age: str, life: str) -> str:
+    """Return the formula of the value left after ``age`` of ``life`` years by the sinking-fund rule."""
+    used = f"MIN({age},{life})"
+    return f"IF({rate}=0,1-{used}/{life},1-((1+{rate})^{used}-1)/((1+{rate})^{life}-1))"
+
+
+def offer_product(rows: Rows, offer: str) -> str:
+    """Return the product of an offer."""
+    offers = rows.content.table("offers")
+    return str(offers.loc[offers["offer"] == offer, "product"].iloc[0])
+
+
+def _asset_class(rows: Rows, product: str) -> str:
+    products = rows.content.table("products")
+    return str(products.loc[products["product"] == product, "asset_class"].iloc[0])
+
+
+def _maintenance(rows: Rows, time: Clock) -> None:
+    fleet = own_hardware(rows)
+    kept = by_period(
+        fleet[fleet["mode"].isin(["purchase", "owned"])], ["product"], "units", rows.content.timeline
+    )
+    charged = {}
+    for product, units in zip(
+        kept["product"], kept[list(rows.content.timeline.names)].to_numpy(float), strict=True
+    ):
+        share = rows.inputs.number("products", [product], "maintenance_fraction_per_year")
+        offer = cheapest_purchase(rows, product)
+        if share and not np.isnan(share) and offer:
+            charged[product] = (offer, units)
+    if not charged:
+        return
+    rows.title("Maintenance")
+    units_at = {
+        product: rows.plan_values(
+            "Units kept", product, "all sites", "fleet", "units", units, styles.COUNT, total=False
+        )
+        for product, (_, units) in charged.items()
+    }
+    parts = [
+        rows.formula(
+            "Maintenance; column H: per unit-year",
+            product,
+            "all sites",
+            "units x price x share x years",
+            rows.content.currency,
+            f"{units_at[product].here}*{{H}}*{time.years.here}",
+            _maintenance_price(rows, product, offer),
+        )
+        for product, (offer, _) in charged.items()
+    ]
+    rows.line_total("maintenance", "Maintenance", parts, "mid", rows.content.currency)
+
+
+def _maintenance_price(rows: Rows, product: str, offer: str) -> str:
+    share = rows.inputs.cell("products", [product], "maintenance_fraction_per_year")
+    return f"{rows.inputs.money('offers', [offer], 'price')}*{share}"
+
+
+def own_hardware(rows: Rows) -> pd.DataFrame:
+    """Return the fleet rows that stand in an own or colocation hall."""
+    fleet = rows.content.frame("fleet", ["site", "cooling", "product", "offer", "mode", "period", "units"])
+    if "includes" in fleet:
+        return fleet[fleet["includes"] == "hardware"]
+    sites = rows.content.table("sites")
+    cloud = set(sites.loc[sites["kind"] == "cloud", "site"]) if len(sites) else set()
+    return fleet[~fleet["site"].isin(cloud)]
+
+
+def cheapest_purchase(rows: Rows, product: str) -> str:
+    """Return the purchase offer with the lowest price: the base of maintenance."""
+    offers = rows.content.table("offers")
+    sold = (
+        offers[(offers["product"] == product) & (offers["mode"] == "purchase")]["offer"]
+        if len(offers)
+        else []
+    )
+    prices = {str(offer): rows.inputs.price("offers", [str(offer)], "price") for offer in sold}
+    return min(prices, key=lambda offer: prices[offer]) if prices else ""

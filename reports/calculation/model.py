@@ -1,0 +1,158 @@
+"""All rows of the sheet Calc: time, cost lines, totals, tokens, unit cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from reports import styles
+from reports.calculation.facility import facility_rows
+from reports.calculation.halls import hall_rows
+from reports.calculation.hardware import hardware_rows
+from reports.calculation.inputs import LiveInput, LiveInputs
+from reports.calculation.rent import rent_rows
+from reports.calculation.rows import At, Row, Rows, Timing
+from reports.calculation.running import electricity_rows
+from reports.calculation.timeline_rows import Clock, clock
+from reports.calculation.tokens import token_rows
+from reports.content import Content
+from reports.costs import counted, line_rank
+from reports.labels import words
+
+
+@dataclass(frozen=True)
+class Calculation:
+    """Everything the sheets Calc, Inputs and Checks need of the live arithmetic.
+
+    Attributes
+    ----------
+    rows
+        Rows of the sheet Calc from its first row on.
+    inputs
+        Cells of the sheet Inputs, in order.
+    lines
+        Cost line -> rows of the sheet that hold its amounts.
+    carried
+        Cost lines that are carried as values of the plan because no formula is known.
+    total, present_value, tokens, tokens_discounted, unit_cost
+        Rows of the results.
+    """
+
+    rows: Sequence[Row]
+    inputs: Sequence[LiveInput]
+    lines: dict[str, list[tuple[At, Timing]]]
+    carried: tuple[str, ...]
+    total: At
+    present_value: At
+    tokens: At
+    tokens_discounted: At
+    unit_cost: At
+
+
+def build_calculation(content: Content) -> Calculation:
+    """Return the rows of the sheet Calc for a plan."""
+    rows = Rows(content, LiveInputs(content))
+    time = clock(rows)
+    hardware_rows(rows, time)
+    rent_rows(rows, time)
+    hall_rows(rows, time)
+    facility_rows(rows, time)
+    electricity_rows(rows, time)
+    carried = _carried(rows)
+    total, present = _totals(rows, time)
+    tokens = token_rows(rows)
+    discounted = rows.formula(
+        "Effective tokens, discounted",
+        "",
+        "",
+        "from the middle of the period",
+        "Mtok",
+        f"{tokens.here}*{time.discount['mid'].here}",
+        form=styles.QUANTITY,
+    )
+    rows.title("Cost per million effective tokens")
+    unit = rows.formula(
+        "Unit cost; column H: present value / discounted tokens",
+        "",
+        "",
+        "period: amount / tokens",
+        f"{content.currency}/Mtok",
+        f"IF({tokens.here}=0,0,{total.here}/{tokens.here})",
+        f"IF({discounted.constant}=0,0,{present.constant}/{discounted.constant})",
+        styles.PER_MTOK,
+    )
+    return Calculation(
+        rows.found, rows.inputs.found, rows.lines, carried, total, present, tokens, discounted, unit
+    )
+
+
+def _carried(rows: Rows) -> tuple[str, ...]:
+    """Append the cost lines without a formula as values of the plan, one row per line and time of payment."""
+    costs = counted(rows.content)
+    left = sorted(set(costs["line"]) - set(rows.lines), key=line_rank)
+    if not left:
+        return ()
+    rows.title("Lines carried as values of the plan (no formula)")
+    for line in left:
+        own = costs[costs["line"] == line]
+        timings = own.apply(lambda cost: timing_of(rows.content, cost), axis=1)
+        for timing in ("start", "mid", "end"):
+            part = own[timings == timing]
+            if len(part):
+                amounts = (
+                    part.groupby("period")["amount"]
+                    .sum()
+                    .reindex(list(rows.content.timeline.names))
+                    .fillna(0.0)
+                )
+                at = rows.plan_values(
+                    words(line), "", "", "costs", rows.content.currency, amounts, styles.MONEY_PLAIN
+                )
+                rows.line_total(line, words(line), [at], timing, rows.content.currency)
+    return tuple(left)
+
+
+def timing_of(content: Content, cost: pd.Series) -> Timing:
+    """Return when in its period a cost row is paid: the time whose discount factor is nearest to its own."""
+    timeline = content.timeline
+    place = timeline.names.index(cost["period"])
+    rate = float(content.settings["discount_rate_fraction"])
+    years = {
+        "mid": timeline.mid_years[place],
+        "start": timeline.start_years[place],
+        "end": timeline.end_years[place],
+    }
+    away = {
+        timing: abs((1.0 + rate) ** -year - float(cost["discount_factor"])) for timing, year in years.items()
+    }
+    return min(away, key=lambda timing: away[timing])  # type: ignore[return-value]
+
+
+def _totals(rows: Rows, time: Clock) -> tuple[At, At]:
+    currency = rows.content.currency
+    rows.title("Cost by line, undiscounted")
+    lines = [(line, at, timing) for line, found in rows.lines.items() for at, timing in found]
+    if not lines:
+        zero = rows.plan_values("Total cost", "", "", "no cost", currency, np.zeros(rows.periods))
+        return zero, zero
+    amounts = [
+        rows.formula(words(line), "", "", f"paid at the {timing}", currency, at.here)
+        for line, at, timing in lines
+    ]
+    total = rows.sum_of("Total cost, undiscounted", amounts, currency)
+    rows.title("Cost by line, present value")
+    present = [
+        rows.formula(
+            words(line),
+            "",
+            "",
+            f"amount x discount factor ({timing})",
+            currency,
+            f"{at.here}*{time.discount[timing].here}",
+        )
+        for line, at, timing in lines
+    ]
+    return total, rows.sum_of("Total cost, present value", present, currency)

@@ -1,0 +1,146 @@
+"""Rows of hardware that is paid for by the hour or month: leases, reservations, on-demand and spot rent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.units import HOURS_PER_MONTH, MONTHS_PER_YEAR
+from reports import styles
+from reports.calculation.hardware import times, trend_index
+from reports.calculation.rows import At, Rows
+from reports.calculation.timeline_rows import Clock
+from reports.content import by_period
+
+RENT_LINES = {
+    "lease": ("lease", "Lease payments"),
+    "reserved": ("reserved_rent", "Reserved capacity"),
+    "on_demand": ("on_demand_rent", "On-demand rent"),
+    "spot": ("spot_rent", "Spot rent"),
+}
+"""Contract mode -> cost line and its title."""
+
+ALIVE_TOLERANCE_YEARS = 1e-9
+
+
+def rent_rows(rows: Rows, time: Clock) -> None:
+    """Append all rows of hardware that the plan leases, reserves or rents."""
+    for mode, (line, title) in RENT_LINES.items():
+        _rent(rows, time, mode, line, title)
+
+
+def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:
+    fleet = rows.content.frame("fleet", ["offer", "mode", "period", "units"])
+    held = by_period(fleet[fleet["mode"] == mode], ["offer"], "units", rows.content.timeline)
+    if held.empty:
+        return
+    rows.title(title)
+    currency, names = rows.content.currency, list(rows.content.timeline.names)
+    hours, index = {}, {}
+    for offer, units in zip(held["offer"], held[names].to_numpy(float), strict=True):
+        hours[offer] = _unit_hours(rows, time, mode, line, offer, units)
+    for offer in hours:
+        index[offer] = _rent_index(rows, time, mode, offer)
+    parts = [
+        rows.formula(
+            "Payments; column H: price per unit-hour",
+            offer,
+            "all sites",
+            "unit-hours x price x index",
+            currency,
+            f"{hours[offer].here}*{{H}}{times(index[offer])}",
+            _hourly_price(rows, offer),
+            constant_form="#,##0.0000",
+        )
+        for offer in hours
+    ]
+    rows.line_total(line, title, parts, "mid", currency)
+
+
+def _hourly_price(rows: Rows, offer: str) -> str | float:
+    price = rows.inputs.money("offers", [offer], "price")
+    offers = rows.content.table("offers")
+    unit = offers.loc[offers["offer"] == offer, "price_unit"].iloc[0]
+    if price is None:
+        return 0.0
+    return price if unit == "unit_hour" else f"{price}/{rows.inputs.hours_per_month()}"
+
+
+def _unit_hours(rows: Rows, time: Clock, mode: str, line: str, offer: str, units: np.ndarray) -> At:
+    """Append unit-hours paid for: units x hours, or the hours billed where units are released by the hour."""
+    if mode in ("on_demand", "spot") and released_hourly(rows, offer):
+        billed = billed_hours(rows, line, offer)
+        return rows.plan_values(
+            "Unit-hours billed",
+            offer,
+            "all sites",
+            "amount billed / price",
+            "unit-hours",
+            billed,
+            styles.QUANTITY,
+        )
+    held = rows.plan_values(
+        "Units held", offer, "all sites", "fleet", "units", units, styles.COUNT, total=False
+    )
+    formula = f"{held.here}*{time.hours.here}"
+    return rows.formula("Unit-hours held", offer, "all sites", "units x hours", "unit-hours", formula)
+
+
+def released_hourly(rows: Rows, offer: str) -> bool:
+    """Return whether units of an offer are released by the hour."""
+    offers = rows.content.table("offers")
+    return bool((offers.loc[offers["offer"] == offer, "rent_step"] == "hour").any())
+
+
+def billed_hours(rows: Rows, line: str, offer: str) -> np.ndarray:
+    """Return unit-hours of hourly rent by period, from the amounts billed and the price of the period."""
+    costs = rows.content.frame("costs", ["line", "offer", "period", "amount"])
+    billed = (
+        costs[(costs["line"] == line) & (costs["offer"].astype(str) == offer)]
+        .groupby("period")["amount"]
+        .sum()
+    )
+    amount = billed.reindex(list(rows.content.timeline.names)).fillna(0.0).to_numpy(float)
+    trend = rows.inputs.number("offers", [offer], "price_trend_fraction_per_year")
+    index = (1.0 + (0.0 if np.isnan(trend) else trend)) ** rows.content.timeline.start_years
+    price = rows.inputs.price("offers", [offer], "price") * index
+    offers = rows.content.table("offers")
+    if offers.loc[offers["offer"] == offer, "price_unit"].iloc[0] != "unit_hour":
+        price = price / HOURS_PER_MONTH
+    return amount / price
+
+
+def _rent_index(rows: Rows, time: Clock, mode: str, offer: str) -> At | None:
+    """Append the price index of the units held: of the period for rent, of the order dates for a term."""
+    if mode in ("on_demand", "spot"):
+        return trend_index(rows, time, offer, "Price index of the period")
+    trend = rows.inputs.number("offers", [offer], "price_trend_fraction_per_year")
+    if not trend or np.isnan(trend):
+        return None
+    index = mean_index(rows, offer, trend)
+    return rows.plan_values(
+        "Price index of the units held",
+        offer,
+        "",
+        "mean over the order dates",
+        "factor",
+        index,
+        styles.FACTOR,
+        total=False,
+    )
+
+
+def mean_index(rows: Rows, offer: str, trend: float) -> np.ndarray:
+    """Return the mean price index of the units in term in each period, by the date each was ordered."""
+    timeline = rows.content.timeline
+    place = {name: index for index, name in enumerate(timeline.names)}
+    orders = rows.content.frame("orders")
+    term = rows.inputs.number("offers", [offer], "term_months") / MONTHS_PER_YEAR
+    weight, weighted = np.zeros(rows.periods), np.zeros(rows.periods)
+    for order in orders[orders["offer"] == offer].itertuples(index=False):
+        began = timeline.start_years[place[order.in_service_period]]
+        alive = (timeline.start_years >= began) & (
+            timeline.start_years < began + term - ALIVE_TOLERANCE_YEARS
+        )
+        weight += alive * order.units
+        weighted += alive * order.units * (1.0 + trend) ** timeline.start_years[place[order.period]]
+    return np.divide(weighted, weight, out=np.ones(rows.periods), where=weight > 0)

@@ -1,0 +1,100 @@
+"""Rows of effective tokens: output x success x quality x latency pass, by workload."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
+from reports import styles
+from reports.calculation.rows import At, Rows
+from reports.content import by_period
+
+NOMINAL_TOKENS = 1.0
+"""Output tokens of a request whose length is not stated (an opaque shape)."""
+
+
+def token_rows(rows: Rows) -> At:
+    """Append visible output, its pass rates and effective tokens per workload; return the total row."""
+    rows.title("Effective tokens")
+    names = list(rows.content.timeline.names)
+    served = served_output(rows)
+    output, passed = (
+        by_period(served, ["workload"], name, rows.content.timeline)
+        for name in ("output_mtok", "passed_mtok")
+    )
+    made, rate = {}, {}
+    for index, workload in enumerate(output["workload"].astype(str)):
+        made[workload] = rows.plan_values(
+            "Visible output served",
+            workload,
+            "",
+            "serving x output tokens",
+            "Mtok",
+            output[names].iloc[index],
+            styles.QUANTITY,
+        )
+    for index, workload in enumerate(output["workload"].astype(str)):
+        whole, kept = output[names].iloc[index].to_numpy(float), passed[names].iloc[index].to_numpy(float)
+        share = np.divide(kept, whole, out=np.ones(len(whole)), where=whole > 0)
+        rate[workload] = rows.plan_values(
+            "Engine quality x latency pass",
+            workload,
+            "",
+            "points, by output",
+            "fraction",
+            share,
+            styles.FACTOR,
+            total=False,
+        )
+    parts = [
+        rows.formula(
+            "Effective tokens; column H: success x quality",
+            workload,
+            "",
+            "output x H x pass",
+            "Mtok",
+            f"{made[workload].here}*{{H}}*{rate[workload].here}",
+            _accepted(rows, workload),
+            styles.QUANTITY,
+            styles.FACTOR,
+        )
+        for workload in made
+    ]
+    if not parts:
+        return rows.plan_values("Effective tokens", "", "", "none served", "Mtok", np.zeros(rows.periods))
+    return rows.sum_of("Effective tokens, all workloads", parts, "Mtok", styles.QUANTITY)
+
+
+def _accepted(rows: Rows, workload: str) -> str | float:
+    pieces = [
+        rows.inputs.cell("workloads", [workload], name)
+        for name in ("success_fraction", "quality_pass_fraction")
+    ]
+    return "*".join(piece for piece in pieces if piece) or 1.0
+
+
+def served_output(rows: Rows) -> pd.DataFrame:
+    """Return workload, period, output_mtok and passed_mtok (after engine quality and latency pass).
+
+    Prefill units make no output: a request that is served apart in two phases counts where it is decoded.
+    """
+    serving = rows.content.frame(
+        "serving", ["point", "workload", "shape", "phase", "period", "block", "requests_per_s"]
+    )
+    blocks = rows.content.frame("blocks", ["period", "block", "hours"])
+    points = rows.content.frame("points", ["point", "quality_pass_fraction", "latency_pass_fraction"])
+    shapes = rows.content.table("shapes")
+    if serving.empty or not len(shapes):
+        return pd.DataFrame(columns=["workload", "period", "output_mtok", "passed_mtok"])
+    table = serving[serving["phase"] != "prefill"].drop(columns="hours", errors="ignore")
+    table = table.merge(blocks[["period", "block", "hours"]], on=["period", "block"], validate="many_to_one")
+    table = table.merge(
+        shapes[["workload", "shape", "output_tokens"]], on=["workload", "shape"], validate="many_to_one"
+    )
+    rates = points[["point", "quality_pass_fraction", "latency_pass_fraction"]].drop_duplicates("point")
+    table = table.merge(rates, on="point", how="left", validate="many_to_one")
+    tokens = table["output_tokens"].fillna(NOMINAL_TOKENS)
+    output = table["requests_per_s"] * table["hours"] * SECONDS_PER_HOUR * tokens / TOKENS_PER_MTOK
+    passed = output * table["quality_pass_fraction"] * table["latency_pass_fraction"]
+    return table[["workload", "period"]].assign(output_mtok=output, passed_mtok=passed)

@@ -1,0 +1,152 @@
+"""Checks: formula against plan, frames against each other, and the audit; one flag for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from openpyxl import Workbook
+from openpyxl.formatting.rule import CellIsRule
+from openpyxl.styles import Font, PatternFill
+
+from reports import styles
+from reports.blocks import list_block
+from reports.calculation import Calculation
+from reports.cells import put, put_formula
+from reports.checks import RELATIVE, Check, formula_checks, plan_checks
+from reports.content import Content
+from reports.costs import truth
+from reports.labels import Label
+from reports.layout import Block, Page, finish_page, header_row, section, start_page, widen
+from reports.names import define
+from reports.sheets.inputs import changed_range
+
+OK_CELL, STATUS_CELL, FAILED_CELL, CHANGED_CELL, RELATIVE_CELL = "C5", "C6", "C7", "C8", "C9"
+FIRST_HEADER = 11
+LABELS = (
+    Label("No.", width=6),
+    Label("What must hold", width=58),
+    Label("Scope", width=44),
+    Label("Calculated", width=18),
+    Label("Reported", width=18),
+    Label("Difference", width=14),
+    Label("Tolerance", width=14),
+    Label("Result", width=12),
+)
+AUDIT = ["number", "check", "scope", "left", "right", "difference", "tolerance", "passed"]
+EXACT = "#,##0.000000;[Red]-#,##0.000000"
+
+
+def fill(book: Workbook, content: Content, calculation: Calculation) -> None:
+    """Write all checks and the overall flag."""
+    purpose = (
+        "Each check compares two computations. CHANGED: after a changed input, formulas differ from the plan."
+    )
+    page = start_page(book, content, "Checks", "control", purpose)
+    page.row = FIRST_HEADER
+    checks = [*formula_checks(content, calculation), *plan_checks(content)]
+    header_row(page, LABELS)
+    first = page.row
+    for number, check in enumerate(checks, start=1):
+        _check(page, number, check)
+    results = [f"$H${first}:$H${page.row - 1}"]
+    audit = _audit(page, content)
+    if audit.last >= audit.first:
+        results.append(f"$H${audit.first}:$H${audit.last}")
+    _flags(book, page, results, changed_range(calculation))
+    _colour(page, results)
+    finish_page(page, f"A{FIRST_HEADER + 1}")
+    page.sheet.print_title_rows = f"1:{FIRST_HEADER}"
+
+
+def _check(page: Page, number: int, check: Check) -> None:
+    sheet, row = page.sheet, page.row
+    put(sheet, row, 1, number, "text")
+    put(sheet, row, 2, check.what, "wrapped")
+    put(sheet, row, 3, check.scope, "wrapped")
+    if isinstance(check.left, str):
+        put_formula(sheet, row, 4, check.left, "calculation", EXACT)
+    else:
+        put(sheet, row, 4, check.left, "plan", EXACT)
+    put(sheet, row, 5, check.right, "plan", EXACT)
+    difference = f"MAX(0,D{row}-E{row})" if check.at_most else f"D{row}-E{row}"
+    put_formula(sheet, row, 6, difference, "calculation", styles.DIFFERENCE)
+    put_formula(
+        sheet,
+        row,
+        7,
+        f"${RELATIVE_CELL[0]}${RELATIVE_CELL[1:]}*MAX(1,ABS(E{row}))",
+        "calculation",
+        styles.DIFFERENCE,
+    )
+    failed = (
+        f'IF(${CHANGED_CELL[0]}${CHANGED_CELL[1:]}>0,"CHANGED","FAIL")' if check.follows_inputs else '"FAIL"'
+    )
+    put_formula(sheet, row, 8, f'IF(ABS(F{row})<=G{row},"PASS",{failed})', "check")
+    lines = max(len(check.what) * 1.15 // LABELS[1].width, len(check.scope) * 1.15 // LABELS[2].width)
+    sheet.row_dimensions[row].height = 3 + 13.0 * (1 + lines)
+    page.row += 1
+
+
+def _audit(page: Page, content: Content) -> Block:
+    section(page, "Audit of the plan by arithmetic without the solver (values)", len(LABELS))
+    audit = content.frame("checks", AUDIT[1:])
+    passed = ["PASS" if truth(value) else "FAIL" for value in audit["passed"]]
+    shown = audit.assign(
+        number=range(1, len(audit) + 1), passed=pd.Series(passed, index=audit.index, dtype="object")
+    )
+    labels = dict(zip(AUDIT, LABELS, strict=True))
+    forms = {"left": Label("Calculated", "", EXACT, 18), "right": Label("Reported", "", EXACT, 18)}
+    forms |= {
+        name: Label(words, "", styles.DIFFERENCE, 14)
+        for name, words in (("difference", "Difference"), ("tolerance", "Tolerance"))
+    }
+    return list_block(page, shown, AUDIT, labels | forms, wrap=("check", "scope"))
+
+
+def _flags(book: Workbook, page: Page, results: Sequence[str], changed: str) -> None:
+    sheet = page.sheet
+    failed = "+".join(f'COUNTIF({cells},"FAIL")' for cells in results)
+    ok = f"{FAILED_CELL}=0"
+    calm = f'IF({CHANGED_CELL}>0,"INPUTS CHANGED: plan not re-optimised","Model OK: all checks pass")'
+    words = f'IF({FAILED_CELL}>0,"CHECK FAILED: see the sheet Checks",{calm})'
+    rows = (
+        (OK_CELL, "Model OK", ok, "check", "", "no check fails"),
+        (STATUS_CELL, "Status shown on every sheet", words, "label", "", ""),
+        (FAILED_CELL, "Checks that fail", failed, "calculation", styles.COUNT_PLAIN, ""),
+        (
+            CHANGED_CELL,
+            "Inputs changed since planning",
+            f"SUM({changed})",
+            "calculation",
+            styles.COUNT_PLAIN,
+            "",
+        ),
+    )
+    for cell, label, formula, style, form, meaning in rows:
+        row = int(cell[1:])
+        put(sheet, row, 2, label, "label")
+        put_formula(sheet, row, 3, formula, style, form)
+        if meaning:
+            put(sheet, row, 4, meaning, "note")
+    row = int(RELATIVE_CELL[1:])
+    put(sheet, row, 2, "Tolerance, relative (absolute below 1)", "label")
+    put(sheet, row, 3, RELATIVE, "plan", "0.0000000")
+    widen(page, 3, 44)
+    for name, cell, meaning in (
+        ("ModelOK", OK_CELL, "TRUE when no check fails"),
+        ("ModelStatus", STATUS_CELL, "the status shown on every sheet"),
+        ("InputsChanged", CHANGED_CELL, "inputs changed since planning"),
+    ):
+        define(book, name, f"{page.name}!${cell[0]}${cell[1:]}", meaning)
+
+
+def _colour(page: Page, results: Sequence[str]) -> None:
+    bad = PatternFill("solid", start_color=styles.FAIL_FILL, end_color=styles.FAIL_FILL)
+    for cells in results:
+        plain = cells.replace("$", "")
+        for word in ("FAIL", "CHANGED"):
+            rule = CellIsRule(
+                operator="equal", formula=[f'"{word}"'], fill=bad, font=Font(bold=True, color="9C0006")
+            )
+            page.sheet.conditional_formatting.add(plain, rule)

@@ -1,0 +1,62 @@
+"""Fleet: units in service by place, product, offer and period, and accelerators by chip."""
+
+from __future__ import annotations
+
+import pandas as pd
+from openpyxl import Workbook
+
+from reports import styles
+from reports.blocks import filter_block, time_block, time_columns
+from reports.content import Content, by_period
+from reports.labels import Label
+from reports.layout import finish_page, section, start_page
+
+WIDTHS = {
+    "site": Label("Site", width=18),
+    "product": Label("Product", width=26),
+    "offer": Label("Offer", width=26),
+    "chip": Label("Accelerator", width=18),
+}
+
+
+def fill(book: Workbook, content: Content) -> None:
+    """Write units by place and offer, by product, and accelerators by type."""
+    page = start_page(
+        book, content, "Fleet", "output", "Units in service in each period, rented ones included."
+    )
+    keys = ["site", "cooling", "product", "offer", "mode", "phase"]
+    fleet = content.frame("fleet", [*keys, "period", "units"])
+    wide = by_period(fleet, keys, "units", content.timeline)
+    names = list(content.timeline.names)
+    block = time_block(page, wide, keys, "units", styles.COUNT, "Most", _most(wide, names), WIDTHS)
+    filter_block(page, block)
+    section(page, "By product", time_columns(content))
+    products = by_period(fleet, ["product"], "units", content.timeline)
+    time_block(page, products, ["product"], "units", styles.COUNT, "Most", _most(products, names), WIDTHS)
+    section(page, "Accelerators by type", time_columns(content))
+    chips = by_period(
+        accelerators(fleet, content.table("products")), ["chip"], "accelerators", content.timeline
+    )
+    time_block(page, chips, ["chip"], "chips", styles.COUNT, "Most", _most(chips, names), WIDTHS)
+    finish_page(page, "A6" if len(names) < 3 else "I6")
+
+
+def _most(wide: pd.DataFrame, names: list[str]) -> list[float]:
+    return list(wide[names].max(axis=1)) if len(wide) else []
+
+
+def accelerators(fleet: pd.DataFrame, products: pd.DataFrame) -> pd.DataFrame:
+    """Return chip, period, accelerators: units x chips per unit."""
+    if fleet.empty:
+        return pd.DataFrame(columns=["chip", "period", "accelerators"])
+    known = (
+        products[["product", "chip", "chips_per_unit"]]
+        if len(products)
+        else pd.DataFrame(columns=["product"])
+    )
+    table = fleet[["product", "period", "units"]].merge(
+        known, on="product", how="inner", validate="many_to_one"
+    )
+    return table.assign(accelerators=table["units"] * table["chips_per_unit"])[
+        ["chip", "period", "accelerators"]
+    ]

@@ -1,0 +1,185 @@
+"""Power: peaks against limits by site and level, energy, demand charges, representative hours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from openpyxl import Workbook
+
+from reports import styles
+from reports.blocks import list_block, time_block, time_columns
+from reports.charts import ROWS, used_and_limit
+from reports.content import Content, by_period
+from reports.labels import Label
+from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
+
+LEVELS = {"it": "IT", "facility": "facility", "grid": "meter"}
+PURPOSE = (
+    "IT: provisioned peak of the units. Facility: with cooling and losses at the design hour. "
+    "Meter: highest load in any block. n/a: no limit stated."
+)
+BLOCK_COLUMNS = [
+    "site",
+    "period",
+    "block",
+    "label",
+    "hours",
+    "it_kw",
+    "pue",
+    "grid_kw",
+    "price_per_kwh",
+    "kwh",
+]
+
+
+def fill(book: Workbook, content: Content) -> None:
+    """Write peaks and limits with their chart, energy, demand charges and blocks."""
+    page = start_page(book, content, "Power", "output", PURPOSE)
+    _levels(page)
+    _energy(page)
+    _peaks(page)
+    section(page, "Hall capacity ordered", time_columns(content))
+    build = by_period(
+        content.frame("build", ["site", "cooling", "period", "kw"]),
+        ["site", "cooling"],
+        "kw",
+        content.timeline,
+    )
+    time_block(page, build, ["site", "cooling"], "kW IT", styles.QUANTITY)
+    _blocks(page)
+    repeat_title_only(page)
+    finish_page(page, "A6" if len(content.timeline.names) < 3 else "I6")
+
+
+def level_rows(content: Content) -> pd.DataFrame:
+    """Return site, level, measure (peak, usable, used) and one column per period.
+
+    Limits are the table's own values; a limit that is not stated stays missing.
+    """
+    power = content.frame("site_power", ["site", "period", "level", "peak_kw", "usable_kw"])
+    if power.empty:
+        return pd.DataFrame(columns=["site", "level", "measure", *content.timeline.names])
+    used = power["peak_kw"] / power["usable_kw"].where(power["usable_kw"] > 0)
+    parts = []
+    for measure, values in (("peak", power["peak_kw"]), ("usable", power["usable_kw"]), ("used", used)):
+        rows = power[["site", "level", "period"]].assign(measure=measure, value=values.astype(float))
+        parts.append(rows)
+    long = pd.concat(parts, ignore_index=True)
+    wide = long.pivot_table(
+        index=["site", "level", "measure"], columns="period", values="value", aggfunc="first", dropna=False
+    )
+    wide = wide.reindex(columns=list(content.timeline.names))
+    rank = {level: place for place, level in enumerate(LEVELS)}
+    measures = {"peak": 0, "usable": 1, "used": 2}
+    ordered = sorted(wide.index, key=lambda row: (row[0], rank.get(row[1], 9), measures[row[2]]))
+    return wide.loc[ordered].reset_index()
+
+
+def _levels(page: Page) -> None:
+    content = page.content
+    wide = level_rows(content)
+    names = list(content.timeline.names)
+    values = wide[names].to_numpy(float) if len(wide) else np.zeros((0, len(names)))
+    # The last limit in time is the one that stands at the end; peaks and shares show their highest value.
+    ends = [_end(row, measure) for row, measure in zip(values, wide["measure"], strict=True)]
+    units = ["%" if measure == "used" else "kW" for measure in wide["measure"]]
+    forms = [styles.PERCENT_PLAIN if measure == "used" else styles.QUANTITY for measure in wide["measure"]]
+    shown = wide.assign(level=wide["level"].map(LEVELS).fillna(wide["level"]))
+    shown["place"] = shown["site"].astype(str) + " " + shown["level"] + " " + shown["measure"]
+    labels = {
+        "site": Label("Site", width=20),
+        "measure": Label("Measure", width=12),
+        "place": Label("Name in the chart", width=30),
+    }
+    block = time_block(
+        page, shown, ["site", "level", "measure", "place"], units, forms, "Highest", ends, labels
+    )
+    pairs = [
+        (block.first + index, block.first + index + 1)
+        for index in range(len(wide))
+        if wide["measure"].iloc[index] == "peak" and wide["level"].iloc[index] == "grid"
+    ]
+    if pairs:
+        anchor = page.row + 1
+        page.row = anchor + ROWS
+        page_break(page)
+        used_and_limit(
+            page, block, pairs, "place", "Power at the meter: peak against usable", "kW", f"A{anchor}"
+        )
+
+
+def _end(row: np.ndarray, measure: str) -> float:
+    known = row[~np.isnan(row)]
+    if not len(known):
+        return float("nan")
+    return float(known[-1] if measure == "usable" else known.max())
+
+
+def _energy(page: Page) -> None:
+    content = page.content
+    energy = content.frame("energy", ["site", "period", "kwh", "it_kw", "hours", "price_per_kwh", "grid_kw"])
+    names, labels = list(content.timeline.names), {"site": Label("Site", width=20)}
+    energy = energy.assign(
+        it_kwh=energy["it_kw"] * energy["hours"], paid=energy["kwh"] * energy["price_per_kwh"]
+    )
+    kwh, it_kwh, paid = (
+        by_period(energy, ["site"], name, content.timeline) for name in ("kwh", "it_kwh", "paid")
+    )
+    section(page, "Energy at the meter", time_columns(content))
+    mwh = kwh.assign(**{name: kwh[name] / 1_000 for name in names})
+    time_block(page, mwh, ["site"], "MWh", styles.MONEY, labels=labels, sum_row="All sites")
+    for title, above, below, unit, form in (
+        ("PUE, energy-weighted", kwh, it_kwh, "ratio", styles.RATIO),
+        ("Energy price paid, mean", paid, kwh, f"{content.currency}/kWh", styles.ENERGY_PRICE),
+    ):
+        section(page, title, time_columns(content))
+        time_block(
+            page,
+            _ratio(above, below, names),
+            ["site"],
+            unit,
+            form,
+            "Mean",
+            _ratio_total(above, below, names),
+            labels,
+        )
+
+
+def _ratio(above: pd.DataFrame, below: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    divisor = below[names].where(below[names] > 0) if len(below) else below[names]
+    return above.assign(**{name: above[name] / divisor[name] for name in names})
+
+
+def _ratio_total(above: pd.DataFrame, below: pd.DataFrame, names: list[str]) -> list[float]:
+    if above.empty:
+        return []
+    divisor = below[names].sum(axis=1)
+    return list(above[names].sum(axis=1) / divisor.where(divisor > 0))
+
+
+def _peaks(page: Page) -> None:
+    content = page.content
+    section(page, "Demand charges: billed peak", time_columns(content))
+    peaks = content.frame("peaks", ["site", "component", "period", "peak_kw", "price_per_kw_month", "months"])
+    wide = by_period(peaks, ["site", "component"], "peak_kw", content.timeline)
+    labels = {"site": Label("Site", width=20), "component": Label("Charge", width=12)}
+    most = list(wide[list(content.timeline.names)].max(axis=1)) if len(wide) else []
+    time_block(page, wide, ["site", "component"], "kW", styles.QUANTITY, "Highest", most, labels)
+
+
+def _blocks(page: Page) -> None:
+    content = page.content
+    section(page, "Energy by block of hours", len(BLOCK_COLUMNS))
+    energy = content.frame("energy", [name for name in BLOCK_COLUMNS if name != "label"])
+    labels = content.frame("blocks", ["period", "block", "label"])[["period", "block", "label"]]
+    rows = energy.drop(columns="label", errors="ignore").merge(labels, on=["period", "block"], how="left")
+    rank = {name: place for place, name in enumerate(content.timeline.names)}
+    rows = rows.sort_values(
+        ["site", "period", "block"], key=lambda c: c.map(rank) if c.name == "period" else c
+    )
+    list_block(
+        page,
+        rows.reset_index(drop=True),
+        BLOCK_COLUMNS,
+        {"site": Label("Site", width=20), "label": Label("Hours of", width=20)},
+    )

@@ -1,0 +1,73 @@
+"""Procurement: every order with its dates and price, and quantities by vendor and quarter."""
+
+from __future__ import annotations
+
+import pandas as pd
+from openpyxl import Workbook
+
+from reports.blocks import filter_block, list_block
+from reports.content import Content
+from reports.labels import Label
+from reports.layout import finish_page, section, start_page
+
+ORDER_COLUMNS = [
+    "order_date",
+    "delivery_date",
+    "in_service_date",
+    "in_service_period",
+    "vendor",
+    "offer",
+    "product",
+    "mode",
+    "site",
+    "cooling",
+    "units",
+    "unit_price",
+    "price_unit",
+    "cost",
+    "confidence",
+]
+PURPOSE = (
+    "Order by the date in column A. Rented units are listed in every period in which they are held. "
+    "Prices are in the currency of the plan at the date of the order."
+)
+
+
+def fill(book: Workbook, content: Content) -> None:
+    """Write the orders, earliest first, and the quantities by quarter of the order."""
+    page = start_page(book, content, "Procurement", "output", PURPOSE)
+    orders = content.frame("orders", ORDER_COLUMNS)
+    orders = orders.sort_values(["order_date", "vendor", "offer", "site"], kind="stable").reset_index(
+        drop=True
+    )
+    labels = {
+        "offer": Label("Offer", width=26),
+        "vendor": Label("Vendor", width=18),
+        "site": Label("Site", width=18),
+    }
+    block = list_block(page, orders, ORDER_COLUMNS, labels)
+    filter_block(page, block)
+    section(page, "Quantities by quarter and vendor", len(ORDER_COLUMNS))
+    list_block(
+        page, quantities_by_quarter(orders), ["quarter", "vendor", "mode", "product", "units", "cost"], labels
+    )
+    finish_page(page, "A6")
+
+
+def quantities_by_quarter(orders: pd.DataFrame) -> pd.DataFrame:
+    """Return units and cost by quarter of the order, vendor, mode and product.
+
+    Units of several periods of one rented offer are not added: a quarter shows the most held in one period.
+    """
+    keys = ["quarter", "vendor", "mode", "product"]
+    if orders.empty:
+        return pd.DataFrame(columns=[*keys, "units", "cost"])
+    quarter = pd.PeriodIndex(pd.to_datetime(orders["order_date"]), freq="Q").astype(str)
+    dated = orders.assign(quarter=[f"{text[:4]}-{text[4:]}" for text in quarter])
+    by_period = dated.groupby([*keys, "period"], as_index=False)[["units", "cost"]].sum()
+    rented = by_period["mode"].isin(["on_demand", "spot"])
+    parts = [
+        by_period[~rented].groupby(keys, as_index=False)[["units", "cost"]].sum(),
+        by_period[rented].groupby(keys, as_index=False).agg({"units": "max", "cost": "sum"}),
+    ]
+    return pd.concat(parts, ignore_index=True).sort_values(keys, kind="stable").reset_index(drop=True)

@@ -1,0 +1,24 @@
+"""The plan in a few lines for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reports.answer import answer_lines, estimated_prices
+from reports.content import content_of
+
+if TYPE_CHECKING:
+    from planner.plan import Plan
+
+
+def summary_text(plan: Plan) -> str:
+    """Return the answer in five lines, then what to be careful about."""
+    content = content_of(plan)
+    lines = [f"{content.scenario_name}: {content.status}", *(f"  {line}" for line in answer_lines(content))]
+    estimates = estimated_prices(content)
+    if content.has_plan and len(estimates):
+        named = ", ".join(dict.fromkeys(f"{row.table} {row.key}" for row in estimates.head(3).itertuples()))
+        more = f" and {len(estimates) - 3} more" if len(estimates) > 3 else ""
+        lines.append(f"  Only an estimate supports {named}{more}.")
+    lines += [f"  Warning: {warning}" for warning in content.warnings]
+    return "\n".join(lines)

@@ -1,0 +1,155 @@
+"""The workbook: which sheets, in which order, and how the file is written."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from openpyxl import Workbook
+
+from planner.tables import TABLES
+from reports import styles
+from reports.calculation import build_calculation
+from reports.content import Content, content_of
+from reports.sheets import (
+    assumptions,
+    calc,
+    checks,
+    cover,
+    fleet,
+    input_tables,
+    inputs,
+    metrics,
+    placement,
+    power,
+    procurement,
+    shortages,
+    site_comparison,
+    summary,
+    unit_cost,
+)
+
+if TYPE_CHECKING:
+    from planner.plan import Plan
+
+OUTPUT_SHEETS = (
+    ("Summary", summary.fill),
+    ("Procurement", procurement.fill),
+    ("Fleet", fleet.fill),
+    ("Placement", placement.fill),
+    ("Sites", site_comparison.fill),
+    ("Power", power.fill),
+    ("Unit cost", unit_cost.fill),
+    ("Metrics", metrics.fill),
+)
+EARLIEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def write_workbook(plan: Plan, path: str | Path, written_on: datetime.date | None = None) -> Path:
+    """Write the plan's Excel workbook and return its path.
+
+    The file appears whole or not at all, and the same plan and date give the same bytes.
+
+    Parameters
+    ----------
+    plan
+        A plan, also one that says that none exists.
+    path
+        File to write; an existing one is replaced.
+    written_on
+        Date on the cover; today when not given.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    book = build_workbook(content_of(plan, written_on))
+    handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=".xlsx", dir=target.parent)
+    os.close(handle)
+    fresh = Path(name)
+    try:
+        book.save(fresh)
+        _fix_dates(fresh, book.properties.created)
+        fresh.chmod(0o644)
+        os.replace(fresh, target)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return target
+
+
+def build_workbook(content: Content) -> Workbook:
+    """Return the filled workbook of a plan."""
+    book = Workbook()
+    book.remove(book.active)
+    styles.register(book)
+    _describe(book, content)
+    tables = [name for name in TABLES if len(content.table(name))]
+    names = sheet_names(content)
+    for name in [*names, *(input_tables.sheet_name(table) for table in tables)]:
+        book.create_sheet(name)
+    if content.has_plan:
+        calculation = build_calculation(content)
+        for name, fill in OUTPUT_SHEETS:
+            if name in names:
+                fill(book, content)
+        calc.fill(book, content, calculation)
+        checks.fill(book, content, calculation)
+        inputs.fill(book, content, calculation)
+    else:
+        if "Shortages" in names:
+            shortages.fill(book, content)
+        inputs.fill(book, content, None)
+    assumptions.fill(book, content)
+    cover.fill(book, content)
+    for table in tables:
+        input_tables.fill(book, content, table)
+    book.active = 0
+    return book
+
+
+def sheet_names(content: Content) -> list[str]:
+    """Return the sheets in order, without the input tables."""
+    if content.has_plan:
+        return ["Cover", *(name for name, _ in OUTPUT_SHEETS), "Assumptions", "Calc", "Checks", "Inputs"]
+    shortages_there = ["Shortages"] if content.status == "infeasible" else []
+    return ["Cover", *shortages_there, "Assumptions", "Inputs"]
+
+
+def _describe(book: Workbook, content: Content) -> None:
+    moment = datetime.datetime.combine(content.written_on, datetime.time())
+    properties = book.properties
+    properties.creator = "planner"
+    properties.title = _property(f"Fleet plan: {content.scenario_name}")
+    properties.subject = _property(content.description)
+    properties.keywords = f"status {content.status}; input {content.input_hash}"
+    properties.description = _property(
+        f"status {content.status}, objective {content.settings.get('objective')}"
+    )
+    properties.created = moment
+    properties.modified = moment
+
+
+def _property(text: str) -> str:
+    from reports.cells import safe_text
+
+    return safe_text(text)[:255]
+
+
+def _fix_dates(path: Path, moment: datetime.datetime) -> None:
+    """Rewrite the archive with fixed dates, so that equal content is an equal file."""
+    modified = f"{moment.isoformat()}Z".encode()
+    with zipfile.ZipFile(path) as archive:
+        parts = [(info.filename, archive.read(info)) for info in archive.infolist()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts:
+            if name == "docProps/core.xml":
+                content = _with_modified(content, modified)
+            archive.writestr(zipfile.ZipInfo(name, EARLIEST_ZIP_DATE), content, zipfile.ZIP_DEFLATED)
+
+
+def _with_modified(core: bytes, modified: bytes) -> bytes:
+    opening = core.index(b"<dcterms:modified")
+    start = core.index(b">", opening) + 1
+    return core[:start] + modified + core[core.index(b"</dcterms:modified>") :]
