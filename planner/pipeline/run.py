@@ -99,7 +99,7 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
     if options.baselines:
         extra["baselines"] = baseline_frame(c, model, fixed.values, wanted)
     plan = solved_plan(scenario, built.points, c, model.columns, fixed.values, objective, extra)
-    return _with_proof(plan, built, main, fixed, objective, seconds)
+    return _with_proof(plan, built, main, fixed, objective, wanted, seconds)
 
 
 def _is_ratio(c: Coefficients, objective: str) -> bool:
@@ -131,7 +131,9 @@ OBJECTIVE_TOLERANCE = 1e-6
 """Relative difference allowed between the solver's objective and the sum of the ledger."""
 
 
-def _with_proof(plan: Plan, built: Built, main: Solution, fixed: Solution, objective: str, seconds: float) -> Plan:
+def _with_proof(
+    plan: Plan, built: Built, main: Solution, fixed: Solution, objective: str, wanted: SolveOptions, seconds: float
+) -> Plan:
     """Return the plan with status, bound, gap and sizes, after checking that the ledger is the objective."""
     headline: dict[str, Any] = dict(plan.headline)
     ended = fixed.termination
@@ -143,9 +145,11 @@ def _with_proof(plan: Plan, built: Built, main: Solution, fixed: Solution, objec
     arrays = built.model.problem
     headline |= {
         "status": ended.status,
+        "minimised": objective,
+        "relaxed": wanted.relax,
+        "requested_gap": wanted.gap,
         "bound": ended.bound * scale,
         "gap": ended.gap,
-
         "solver_detail": "; ".join(dict.fromkeys(text for text in (main.termination.detail, ended.detail) if text)),
         "solve_seconds": seconds,
         "build_seconds": built.seconds,

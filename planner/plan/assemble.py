@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
 from planner.performance import PointSet
@@ -52,7 +53,7 @@ def solved_plan(
         "block_cells": c.assigned_cells,
     }
     frames["tokens"] = token_frame(c, frames)
-    frames["orders"] = frames["orders"].assign(cost=_order_cost(frames))
+    frames["orders"] = frames["orders"].assign(cost=_order_cost(c, frames))
     headline = _headline(scenario, c, frames)
     frames["metrics"] = metric_frame(scenario, c, frames, headline)
     frames["waterfall"] = waterfall_frame(scenario, c, frames)
@@ -63,26 +64,17 @@ def solved_plan(
     return Plan(headline, frames, scenario)
 
 
-def _order_cost(frames: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """Return the undiscounted payments of each order over the horizon, its residual not deducted.
-
-    Payments of an offer at a site are shared over its orders by units, which is exact where the price has no trend.
-    """
-    orders, costs = frames["orders"], frames["costs"]
-    paid = costs[(costs["discounted"] > 0) & costs["offer"].notna()]
-    lines = paid[paid["line"].isin(["hardware_purchase", "installation", "lease", "reserved_rent", "on_demand_rent", "spot_rent"])]
-    once = lines[lines["line"].isin(["hardware_purchase", "installation", "on_demand_rent", "spot_rent"])]
-    by_period = once.groupby(["offer", "site", "period"])["amount"].sum()
-    termed = lines[lines["line"].isin(["lease", "reserved_rent"])].groupby(["offer", "site"])["amount"].sum()
-    key = pd.MultiIndex.from_frame(orders[["offer", "site", "period"]])
-    share = orders["units"] / orders.groupby(["offer", "site", "period"])["units"].transform("sum")
-    whole = orders["units"] / orders.groupby(["offer", "site"])["units"].transform("sum")
-    pair = pd.MultiIndex.from_frame(orders[["offer", "site"]])
-    termed_mode = orders["mode"].isin(["lease", "reserved"])
-    return pd.Series(
-        np.where(termed_mode, termed.reindex(pair).fillna(0.0).to_numpy() * whole, by_period.reindex(key).fillna(0.0).to_numpy() * share),
-        index=orders.index,
-    )
+def _order_cost(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.Series:
+    """Return the undiscounted payments of each order over the horizon, its residual not deducted."""
+    key = [*STAND, "period"]
+    orders, committed = frames["orders"], c.costs["order"]
+    whole = pd.concat([committed[committed["timing"] != "end"], c.costs["rent"]], ignore_index=True)
+    hourly = frames["hourly_rent"].merge(c.costs["rent_hour"], on=[*key, "block"])
+    label = pd.MultiIndex.from_frame(orders[key])
+    per_unit = whole.groupby(key)["amount"].sum().reindex(label, fill_value=0.0)
+    by_hour = (hourly["units"] * hourly["amount"]).groupby([hourly[name] for name in key]).sum()
+    paid = orders["units"].to_numpy() * per_unit.to_numpy(float)
+    return pd.Series(paid + by_hour.reindex(label, fill_value=0.0).to_numpy(float), index=orders.index)
 
 
 def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:

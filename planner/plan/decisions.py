@@ -26,7 +26,7 @@ def decided(columns: ColumnIndex, values: np.ndarray, family: str, name: str) ->
 
 
 def decision_frames(scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> dict[str, pd.DataFrame]:
-    """Return orders, fleet, serving, flows, placement, unserved, energy, peaks, site_power, build and sites."""
+    """Return orders, fleet, hourly_rent, serving, flows, placement, unserved, energy, peaks, site_power, build, sites."""
     serving = _serving(c, columns, values)
     flows = decided(columns, values, "flow", "requests_per_s").drop(columns="column")
     fleet = _fleet(c, columns, values, serving)
@@ -34,6 +34,7 @@ def decision_frames(scenario: Scenario, c: Coefficients, columns: ColumnIndex, v
     return {
         "orders": _orders(scenario, c, columns, values),
         "fleet": fleet,
+        "hourly_rent": decided(columns, values, "rent_hour", "units").drop(columns="column"),
         "serving": serving,
         "flows": flows,
         "placement": _placement(c, flows),
