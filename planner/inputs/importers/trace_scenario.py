@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
@@ -44,7 +46,8 @@ class TraceOptions:
     start_date, periods
         First day and number of quarters.
     offers, sites
-        Keys of the catalogue's offers and sites to choose among; empty = all hosted offers and cloud sites.
+        Keys of the catalogue's offers and sites to choose among; empty = the cloud sites nearest to the
+        region and what is rented on demand there.
     discount_rate
         Per year, as a fraction.
     """
@@ -72,6 +75,7 @@ def scenario_from_trace(
     workload = options.workload.strip() or path.stem
     shapes = length_shapes(trace.count, trace.input_tokens, trace.output_tokens, _bins(options.bins))
     periods = _periods(options)
+    sites = list(options.sites) or nearest_cloud_sites(options.region)
     source = "trace_" + re.sub(r"[^0-9a-z]+", "_", path.stem.lower()).strip("_")
     stated = {"source": source, "source_date": trace.first_day, "confidence": "measured"}
     demand = [
@@ -95,8 +99,8 @@ def scenario_from_trace(
         "name": workload,
         "description": f"one workload imported from {path.name}, served from rented capacity",
         "discount_rate_fraction": options.discount_rate,
-        "catalog_offers": list(options.offers) or _hosted_offers(),
-        "catalog_sites": list(options.sites) or _cloud_sites(),
+        "catalog_offers": list(options.offers) or on_demand_offers(sites),
+        "catalog_sites": sites,
     }
     notes = (*_statistics(trace, path, rejections), *_assumptions(trace, options, shapes, rate))
     return ImportResult(settings, tables, notes, rejections.frame())
@@ -174,15 +178,31 @@ def _periods(options: TraceOptions) -> pd.DataFrame:
     return pd.DataFrame({"period": names, "start_date": days, "months": MONTHS_PER_PERIOD})
 
 
-def _hosted_offers() -> list[str]:
-    """Return the catalogue's offers whose price includes power, cooling and space."""
-    offers = shipped_catalog()["offers"].frame
-    return offers.loc[offers["includes"] == "hosted", "offer"].tolist()
+def nearest_cloud_sites(region: str) -> list[str]:
+    """Return the catalogue's cloud sites in a region, else on its continent, else all."""
+    shipped = shipped_catalog()
+    sites, regions = shipped["sites"].frame, shipped["regions"].frame.set_index("region")["continent"]
+    clouds = sites[sites["kind"] == "cloud"]
+    here = clouds["region"] == region
+    near = clouds["region"].map(regions) == regions.get(region)
+    chosen = clouds[here] if here.any() else clouds[near] if near.any() else clouds
+    return chosen["site"].tolist()
 
 
-def _cloud_sites() -> list[str]:
-    sites = shipped_catalog()["sites"].frame
-    return sites.loc[sites["kind"] == "cloud", "site"].tolist()
+def on_demand_offers(sites: Sequence[str]) -> list[str]:
+    """Return the catalogue's offers rented on demand, power and space included, at one of the sites.
+
+    Reserved terms outlast a short plan and spot units are taken away: the user names those if wanted.
+    """
+    shipped = shipped_catalog()
+    offers, places = shipped["offers"].frame, shipped["sites"].frame.set_index("site")["region"]
+    regions = set(places.reindex(list(sites)).dropna())
+    suits = [
+        (not at or not regions.isdisjoint(at)) and (not named or not set(named).isdisjoint(sites))
+        for at, named in zip(offers["regions"], offers["sites"], strict=True)
+    ]
+    hosted = offers["includes"].eq("hosted") & offers["mode"].eq("on_demand")
+    return offers.loc[hosted & np.array(suits, dtype=bool), "offer"].tolist()
 
 
 def _statistics(trace: TraceSummary, path: Path, rejections: Rejections) -> tuple[str, ...]:
@@ -213,14 +233,14 @@ def _assumptions(
 ) -> tuple[str, ...]:
     """Return what was taken from the options and not from the trace."""
     origin = "from the trace" if options.rate is None else "as asked"
-    chosen = f"{len(options.offers)} named offers" if options.offers else "every hosted offer"
-    where = f"{len(options.sites)} named sites" if options.sites else "every cloud site"
+    chosen = f"{len(options.offers)} named offers" if options.offers else "every on-demand offer there"
+    where = "the named sites" if options.sites else f"the cloud sites nearest to {options.region}"
     notes = [
         f"planned: {rate:.4g} requests/s ({origin}) in each of {options.periods} quarters, "
         f"{len(shapes)} request shapes",
         f"not in the trace, change if wrong: model {options.model}, service class {options.service_class}, "
         f"region {options.region}, hours of the day from profile {options.profile}",
-        f"to choose among: {chosen} and {where} of the catalogue",
+        f"to choose among: {where}, {chosen}",
     ]
     if trace.failed:
         notes.append("failed requests load the fleet like completed ones and give no effective tokens")
@@ -240,7 +260,7 @@ TRACE_OPTIONS = (
     Option("rate", "mean requests/s to plan for; blank = the trace's own", "number"),
     Option("start_date", "first day of the plan", default=TraceOptions().start_date),
     Option("periods", "number of quarters", "integer", TraceOptions().periods),
-    Option("offers", "catalogue offers to choose among; blank = all hosted ones", "list", ()),
-    Option("sites", "catalogue sites to choose among; blank = all cloud ones", "list", ()),
+    Option("offers", "catalogue offers to choose among; blank = all on-demand ones at the sites", "list", ()),
+    Option("sites", "catalogue sites to choose among; blank = the nearest cloud sites", "list", ()),
     Option("discount_rate", "per year, as a fraction", "number", TraceOptions().discount_rate),
 )
