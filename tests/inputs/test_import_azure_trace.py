@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 
 from planner.errors import InputError
+from planner.inputs import load_scenario
+from planner.inputs.importers import IMPORTERS, write_import
 from planner.inputs.importers.azure_trace import import_azure_trace, read_azure_trace
 from planner.inputs.importers.importer import Rejections
 from planner.inputs.importers.length_shapes import length_shapes
 from planner.inputs.importers.request_trace import GRID_CELLS, grid_index, length_summary, minute_ratios
+from planner.inputs.importers.trace_scenario import nearest_cloud_sites, on_demand_offers
 
 HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens"
 REAL = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "azure_llm_2023"
+CHOSEN = {"offers": ("OCI H100 8x on demand",), "sites": ("cloud_n_virginia",)}
 SAMPLES = REAL.parent / "format_samples"
 
 
@@ -220,7 +224,7 @@ def test_files_without_requests_are_refused_with_the_reason(tmp_path):
 
 def test_rows_at_one_instant_need_a_rate_from_the_user(tmp_path):
     path = trace_file(tmp_path, [at(5), at(5)])
-    options = {"offers": ("x",), "sites": ("y",)}
+    options = CHOSEN
     with pytest.raises(InputError, match="there is no rate"):
         import_azure_trace(path, **options)
     assert import_azure_trace(path, rate=2.5, **options).tables["demand"]["requests_per_s"].tolist() == [2.5]
@@ -233,8 +237,7 @@ def test_the_scenario_holds_what_the_trace_shows(tmp_path):
         workload="chat",
         periods=2,
         start_date="2027-04-01",
-        offers=("x",),
-        sites=("y",),
+        **CHOSEN,
     )
     workload = result.tables["workloads"].iloc[0]
     assert workload["success_fraction"] == pytest.approx(0.8)
@@ -244,7 +247,7 @@ def test_the_scenario_holds_what_the_trace_shows(tmp_path):
     assert result.tables["periods"]["start_date"].tolist() == ["2027-04-01", "2027-07-01"]
     assert result.tables["demand"]["requests_per_s"].tolist() == pytest.approx([5 / 121] * 2)
     assert result.tables["shapes"]["share_fraction"].sum() == pytest.approx(1.0)
-    assert result.settings["catalog_offers"] == ["x"]
+    assert result.settings["catalog_offers"] == list(CHOSEN["offers"])
     assert any("not in the trace" in note for note in result.notes)
 
 
@@ -256,12 +259,41 @@ def test_the_scenario_holds_what_the_trace_shows(tmp_path):
         ("rate", -1.0, "above 0"),
         ("periods", 0, "1 to 40"),
         ("start_date", "1/4/2027", "such as 2027-01-01"),
+        ("model", "Llama-3.1-71B", "Llama-3.1-70B"),
+        ("profile", "servegen-m-larg", "servegen-m-large"),
+        ("region", "atlantis", "not in the shipped catalogue"),
+        ("service_class", "online", "not in the shipped catalogue"),
     ],
 )
 def test_bad_options_are_faults(tmp_path, option, value, message):
     path = trace_file(tmp_path, [at(0), at(70)])
     with pytest.raises(InputError, match=message):
-        import_azure_trace(path, offers=("x",), sites=("y",), **{option: value})
+        import_azure_trace(path, **{**CHOSEN, option: value})
+
+
+def test_an_import_with_defaults_is_a_scenario_of_the_shipped_catalogue(tmp_path):
+    path = trace_file(tmp_path, [at(10), at(20), at(69.9, 100, 0), at(70, 100, 90), at(131, 9000, 900)])
+    result = IMPORTERS["azure-trace"].run([path], {"workload": "=chat"})
+    target = write_import(result, tmp_path / "made")
+    scenario = load_scenario(target)
+    assert scenario.warnings == ()
+    assert set(scenario.tables["sites"]["kind"]) == {"cloud"}
+    assert set(scenario.tables["offers"]["mode"]) == {"on_demand"}
+    assert scenario.tables["shapes"]["share_fraction"].sum() == pytest.approx(1.0, abs=1e-12)
+    # A name that looks like a formula stays text, in the folder and in a workbook.
+    book = write_import(result, tmp_path / "made.xlsx")
+    again = load_scenario(book)
+    assert again.tables["workloads"]["workload"].tolist() == ["=chat"]
+    assert again.tables["demand"]["requests_per_s"][0] == scenario.tables["demand"]["requests_per_s"][0]
+
+
+def test_sites_default_to_the_users_region_then_the_continent():
+    assert nearest_cloud_sites("n_virginia") == ["cloud_n_virginia"]
+    near = nearest_cloud_sites("hong_kong")
+    assert "cloud_tokyo" in near
+    assert "cloud_n_virginia" not in near
+    assert "OCI H100 8x on demand" in on_demand_offers(["cloud_n_virginia"])
+    assert on_demand_offers([]) == []
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real traces are not at hand")

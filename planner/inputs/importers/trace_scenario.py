@@ -20,9 +20,11 @@ import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs.catalog import shipped_catalog
+from planner.inputs.cells import nearest
 from planner.inputs.importers.importer import ImportResult, Option, Rejections
 from planner.inputs.importers.length_shapes import length_shapes
 from planner.inputs.importers.request_trace import TraceSummary
+from planner.tables import TABLES
 
 MONTHS_PER_PERIOD = 3
 
@@ -71,11 +73,15 @@ def scenario_from_trace(
     trace: TraceSummary, options: TraceOptions, path: Path, rejections: Rejections
 ) -> ImportResult:
     """Return settings, tables, notes and rejected rows for a trace read from ``path``."""
+    check_keys(options)
     rate = _planned_rate(trace, options, path)
     workload = options.workload.strip() or path.stem
     shapes = length_shapes(trace.count, trace.input_tokens, trace.output_tokens, _bins(options.bins))
     periods = _periods(options)
     sites = list(options.sites) or nearest_cloud_sites(options.region)
+    offers = list(options.offers) or on_demand_offers(sites)
+    if not offers:
+        raise InputError([Fault("offers", f"nothing is rented on demand at {', '.join(sites)}: name offers")])
     source = "trace_" + re.sub(r"[^0-9a-z]+", "_", path.stem.lower()).strip("_")
     stated = {"source": source, "source_date": trace.first_day, "confidence": "measured"}
     demand = [
@@ -99,11 +105,37 @@ def scenario_from_trace(
         "name": workload,
         "description": f"one workload imported from {path.name}, served from rented capacity",
         "discount_rate_fraction": options.discount_rate,
-        "catalog_offers": list(options.offers) or on_demand_offers(sites),
+        "catalog_offers": offers,
         "catalog_sites": sites,
     }
     notes = (*_statistics(trace, path, rejections), *_assumptions(trace, options, shapes, rate))
     return ImportResult(settings, tables, notes, rejections.frame())
+
+
+CATALOG_KEYS = {
+    "model": "models",
+    "service_class": "service_classes",
+    "region": "regions",
+    "profile": "profiles",
+    "offers": "offers",
+    "sites": "sites",
+}
+"""Options that name rows of a catalogue table."""
+
+
+def check_keys(options: TraceOptions) -> None:
+    """Raise a fault for every option that names nothing in the shipped catalogue."""
+    shipped = shipped_catalog()
+    faults = []
+    for option, table in CATALOG_KEYS.items():
+        value = getattr(options, option)
+        known = shipped[table].frame[TABLES[table].key[0]].unique().tolist()
+        for name in (value,) if isinstance(value, str) else value:
+            if name not in known:
+                message = f"not in the shipped catalogue{nearest(name, known)}"
+                faults.append(Fault(option, message, value=name))
+    if faults:
+        raise InputError(faults)
 
 
 def _workload_row(trace: TraceSummary, options: TraceOptions, workload: str) -> dict[str, Any]:
