@@ -227,8 +227,8 @@ def on_demand_offers(sites: Sequence[str]) -> list[str]:
     Reserved terms outlast a short plan and spot units are taken away: the user names those if wanted.
     """
     shipped = shipped_catalog()
-    offers, places = shipped["offers"].frame, shipped["sites"].frame.set_index("site")["region"]
-    regions = set(places.reindex(list(sites)).dropna())
+    offers, places = shipped["offers"].frame, shipped["sites"].frame
+    regions = set(places.loc[places["site"].isin(list(sites)) & places["kind"].eq("cloud"), "region"])
     suits = [
         (not at or not regions.isdisjoint(at)) and (not named or not set(named).isdisjoint(sites))
         for at, named in zip(offers["regions"], offers["sites"], strict=True)
