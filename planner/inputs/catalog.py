@@ -8,6 +8,7 @@ from pathlib import Path
 
 from planner.errors import Fault, InputError
 from planner.inputs.checks.columns import check_columns
+from planner.inputs.checks.references import check_catalog
 from planner.inputs.folder import read_csv
 from planner.inputs.located import Located
 from planner.inputs.parse import parse_table
@@ -50,6 +51,7 @@ def shipped_catalog() -> dict[str, Located]:
         if raw is not None:
             located[name], form = parse_table(table, raw, own=False)
             faults += form + check_columns(located[name])
+    faults += check_catalog(located)
     if faults:
         raise InputError(faults)
     return located

@@ -84,20 +84,28 @@ def typed_column(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Co
 
 def blank_column(column: Column, rows: int) -> pd.Series:
     """Return a column of blanks of the right type."""
+    blanks: dict[str, np.ndarray] = {
+        "number": np.full(rows, np.nan),
+        "integer": np.full(rows, np.nan),
+        "boolean": np.zeros(rows, dtype=bool),
+        "date": np.full(rows, np.datetime64("NaT"), dtype="datetime64[ns]"),
+    }
+    if column.kind in blanks:
+        return pd.Series(blanks[column.kind])
     return typed_column(column, [None] * rows)[0]
 
 
 def _texts(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
+    values = [cell if isinstance(cell, str) or cell is None else _text_of(cell) for cell in cells]
     complaints: Complaints = {}
-    values: list[str | None] = []
-    for position, cell in enumerate(cells):
-        value = cell if isinstance(cell, str) or cell is None else _text_of(cell)
-        if value is not None and (value in _SHEET_ERRORS or _CONTROL.search(value)):
-            complaints[position] = (
-                "is a spreadsheet error" if value in _SHEET_ERRORS else "holds a control character; remove it"
-            )
-            value = None
-        values.append(value)
+    # One search over the whole column; single cells are looked at only when it finds something.
+    if _CONTROL.search("".join(value for value in values if value)) or _SHEET_ERRORS.intersection(values):
+        for position, value in enumerate(values):
+            if value in _SHEET_ERRORS:
+                complaints[position] = "is a spreadsheet error"
+            elif value and _CONTROL.search(value):
+                complaints[position] = "holds a control character; remove it"
+        values = [None if position in complaints else value for position, value in enumerate(values)]
     return pd.Series(values, dtype="str"), complaints
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
 from pathlib import Path
 
-import pandas as pd
 import yaml
 
 from planner.errors import Fault
@@ -106,25 +104,18 @@ def raw_table(
     names = [None if name is None else str(name) for name in header]
     faults = _header_faults(where, names)
     keep = [at for at, name in enumerate(names) if name is not None and names.index(name) == at]
-    rows: list[list[object]] = []
-    numbers: list[int] = []
-    for number, cells in records[1:]:
-        if all(cell is None for cell in cells):
-            continue
-        for at, cell in enumerate(cells):
-            if cell is not None and (at >= len(names) or names[at] is None):
-                faults.append(
-                    Fault(where, f"no column name above this cell (cell {at + 1})", number, None, str(cell))
-                )
-        rows.append([cells[at] if at < len(cells) else None for at in keep])
-        numbers.append(number)
-    columns: Mapping[str, pd.Series] = {
-        str(names[at]): pd.Series([row[position] for row in rows], index=numbers, dtype=object)
-        for position, at in enumerate(keep)
-    }
-    frame = pd.DataFrame(columns, index=pd.Index(numbers, dtype="int64"))
+    width = max(len(cells) for _, cells in records)
+    unnamed = [at for at in range(width) if at >= len(names) or names[at] is None]
+    body = [(number, cells) for number, cells in records[1:] if any(cell is not None for cell in cells)]
+    for number, cells in body:
+        for at in unnamed:
+            if at < len(cells) and cells[at] is not None:
+                message = f"no column name above this cell (cell {at + 1})"
+                faults.append(Fault(where, message, number, None, str(cells[at])))
+    padded = [[*cells, *[None] * (width - len(cells))] for _, cells in body]
+    columns = {str(names[at]): [cells[at] for cells in padded] for at in keep}
     marks = {str(names[at]): column_letter(at) for at in keep} if letters else {}
-    return RawTable(where, frame, marks), faults
+    return RawTable(where, columns, [number for number, _ in body], marks), faults
 
 
 def _header_faults(where: str, names: list[str | None]) -> list[Fault]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -98,7 +99,9 @@ def build_scenario(
     faults += unreadable
     values = {**source.settings, **{item.column: item.value for item in for_settings}}
     places = {item.column: item.where for item in for_settings}
-    settings, setting_faults = parse_settings(source.settings_where, values, source.settings_rows, places)
+    settings, setting_faults = parse_settings(
+        source.settings_where, values, source.settings_rows, places, source.settings_letter
+    )
     faults += setting_faults
     own, form_faults = parse_own(source)
     faults += form_faults
@@ -115,7 +118,9 @@ def build_scenario(
     if faults or settings is None:
         raise InputError(list(dict.fromkeys(faults)))
     tables = {name: located.frame for name, located in merged.items()}
-    return Scenario(settings.name, settings, tables, origin, tuple(warnings), hash_inputs(settings, tables))
+    return Scenario(
+        settings.name, settings, tables, origin, tuple(warnings), hash_inputs(settings, tables, shipped)
+    )
 
 
 def parse_own(source: RawScenario) -> tuple[dict[str, Located], list[Fault]]:
@@ -128,14 +133,28 @@ def parse_own(source: RawScenario) -> tuple[dict[str, Located], list[Fault]]:
     return own, faults
 
 
-def hash_inputs(settings: Settings, tables: Mapping[str, pd.DataFrame]) -> str:
+def hash_inputs(
+    settings: Settings, tables: Mapping[str, pd.DataFrame], shipped: Mapping[str, Located]
+) -> str:
     """Return the sha256 of the settings and all merged tables, the same for either form."""
-    digest = hashlib.sha256()
-    digest.update(json.dumps(settings.model_dump(mode="json"), sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(settings.model_dump(mode="json"), sort_keys=True).encode())
     for name in sorted(tables):
-        frame = tables[name]
-        digest.update(f"\n{name}\n{','.join(frame.columns)}\n".encode())
-        listed = [column for column in frame.columns if frame[column].dtype == object]
-        plain = frame.assign(**{column: frame[column].map(cell_text) for column in listed})
-        digest.update(plain.to_csv(index=False, header=False, lineterminator="\n").encode())
+        located = shipped.get(name)
+        whole = located is not None and tables[name] is located.frame
+        table = shipped_hash(name) if whole else table_hash(tables[name])
+        digest.update(f"{name} {table}\n".encode())
     return digest.hexdigest()
+
+
+@cache
+def shipped_hash(name: str) -> str:
+    """Return the hash of a whole shipped table; computed once per process."""
+    return table_hash(shipped_catalog()[name].frame)
+
+
+def table_hash(frame: pd.DataFrame) -> str:
+    """Return the sha256 of a typed frame, rows and columns in order."""
+    listed = [column for column in frame.columns if frame[column].dtype == object]
+    plain = frame.assign(**{column: frame[column].map(cell_text) for column in listed})
+    text = plain.to_csv(index=False, lineterminator="\n")
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from planner.errors import Fault
 from planner.tables import Table
+
+NO_ROW = -1
+"""Row number of a row that stands in no file, such as one changed on the command line."""
 
 
 @dataclass(frozen=True)
@@ -20,22 +23,33 @@ class RawTable:
     ----------
     where
         File, or ``file.xlsx[sheet]``, as faults name it.
-    frame
-        Object cells (None = blank); the index is the row number in the file or sheet.
+    columns
+        Cells by column name, without surrounding blanks; None = blank.
+    rows
+        Row number of each row in the file or sheet.
     letters
         Spreadsheet letter of each column; empty for text files.
     """
 
     where: str
-    frame: pd.DataFrame
+    columns: Mapping[str, list[object]]
+    rows: Sequence[int]
     letters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Return the cells as a frame of objects whose index is the row number."""
+        index = pd.Index(list(self.rows), dtype="int64")
+        series = {name: pd.Series(cells, index=index, dtype=object) for name, cells in self.columns.items()}
+        return pd.DataFrame(series, index=index)
 
 
 @dataclass(frozen=True)
 class RawScenario:
     """Everything read from one folder or workbook; ``faults`` are those of the reading itself.
 
-    ``pattern`` is how the file or sheet of a table is named, such as ``{}.csv``.
+    ``pattern`` is how the file or sheet of a table is named, such as ``{}.csv``; ``settings_letter`` is the
+    column of a workbook in which the values of settings stand.
     """
 
     where: str
@@ -45,6 +59,7 @@ class RawScenario:
     tables: Mapping[str, RawTable]
     faults: tuple[Fault, ...] = ()
     pattern: str = "{}"
+    settings_letter: str = ""
 
     def place(self, table_name: str) -> str:
         """Return the file or sheet in which a table stands or would stand."""
@@ -92,7 +107,9 @@ class Located:
 
     def column_label(self, position: int | None, column: str | None) -> str | None:
         """Return ``price``, or ``F7 (price)`` for a row of a workbook."""
-        if column is None or position is None or not self.own[position] or column not in self.letters:
+        if column is None or position is None or column not in self.letters:
+            return column
+        if not self.own[position] or self.row[position] == NO_ROW:
             return column
         return f"{self.letters[column]}{self.row[position]} ({column})"
 
@@ -103,7 +120,7 @@ class Located:
         return Fault(
             str(self.where[position]),
             message,
-            int(self.row[position]),
+            None if self.row[position] == NO_ROW else int(self.row[position]),
             self.column_label(position, column),
             None if value is None else str(value),
         )
@@ -122,16 +139,12 @@ class Located:
 
     def take(self, positions: np.ndarray) -> Located:
         """Return the rows at these positions, in this order."""
-        return Located(
-            self.table,
-            self.frame.iloc[positions].reset_index(drop=True),
-            self.where[positions],
-            self.row[positions],
-            self.own[positions],
-            self.letters,
-            self.broken,
-            self.present,
-            self.file,
+        return replace(
+            self,
+            frame=self.frame.iloc[positions].reset_index(drop=True),
+            where=self.where[positions],
+            row=self.row[positions],
+            own=self.own[positions],
         )
 
 
@@ -165,18 +178,12 @@ def number_text(value: float) -> str:
     return repr(value)
 
 
-def concatenate(parts: Iterable[Located]) -> Located:
-    """Return the rows of several located tables of one declaration, in order."""
-    pieces = list(parts)
-    first, last = pieces[0], pieces[-1]
-    return Located(
-        last.table,
-        pd.concat([piece.frame for piece in pieces], ignore_index=True),
-        np.concatenate([piece.where for piece in pieces]),
-        np.concatenate([piece.row for piece in pieces]),
-        np.concatenate([piece.own for piece in pieces]),
-        last.letters or first.letters,
-        last.broken | first.broken,
-        last.present,
-        last.file,
+def concatenate(parts: Sequence[Located]) -> Located:
+    """Return the rows of several located tables in order; the rest is that of the first."""
+    return replace(
+        parts[0],
+        frame=pd.concat([part.frame for part in parts], ignore_index=True),
+        where=np.concatenate([part.where for part in parts]),
+        row=np.concatenate([part.row for part in parts]),
+        own=np.concatenate([part.own for part in parts]),
     )

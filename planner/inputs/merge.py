@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,10 @@ def merge(
             wanted = getattr(settings, f"catalog_{name}")
             shipped, unknown = _chosen(shipped, wanted, settings_where)
             faults += unknown
-        merged[name] = concatenate([shipped.take(np.empty(0, int)), mine, _not_replaced(shipped, mine)])
+        if mine.frame.empty:
+            merged[name] = replace(shipped, file=mine.file, present=mine.present)
+        else:
+            merged[name] = concatenate([mine, _not_replaced(shipped, mine)])
     return merged, faults
 
 
@@ -65,15 +69,4 @@ def _not_replaced(shipped: Located, mine: Located) -> Located:
     keys = list(shipped.table.key)
     theirs = pd.MultiIndex.from_frame(shipped.frame[keys])
     replaced = theirs.isin(pd.MultiIndex.from_frame(mine.frame[keys]))
-    kept = shipped.take(np.flatnonzero(~replaced))
-    return Located(
-        kept.table,
-        kept.frame,
-        kept.where,
-        kept.row,
-        kept.own,
-        mine.letters,
-        mine.broken,
-        mine.present,
-        mine.file,
-    )
+    return shipped.take(np.flatnonzero(~replaced))

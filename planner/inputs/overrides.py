@@ -12,7 +12,7 @@ import pandas as pd
 from planner.errors import Fault
 from planner.inputs.cells import clean, nearest, typed_column
 from planner.inputs.checks.columns import check_columns
-from planner.inputs.located import Located
+from planner.inputs.located import NO_ROW, Located
 from planner.tables import TABLES
 
 _FORM = re.compile(r"(?P<table>[^/=]+)/(?P<key>.*?)/(?P<column>[A-Za-z0-9_]+)=(?P<value>.*)", re.DOTALL)
@@ -98,5 +98,9 @@ def _set_value(located: Located, override: Override) -> tuple[Located, list[Faul
     series = located.frame[column.name].copy()
     series.iloc[position : position + 1] = pd.Series(typed.array, index=series.index[position : position + 1])
     changed = replace(located, frame=located.frame.assign(**{column.name: series}))
+    if not located.own[position]:
+        where, row, own = located.where.copy(), located.row.copy(), located.own.copy()
+        where[position], row[position], own[position] = override.where, NO_ROW, True
+        changed = replace(changed, where=where, row=row, own=own)
     limits = check_columns(changed.take(np.array([position])))
     return changed, [Fault(override.where, fault.message, value=override.value) for fault in limits]

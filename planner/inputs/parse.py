@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -30,17 +31,17 @@ def parse_table(table: Table, raw: RawTable, own: bool, complete: bool = True) -
         Columns and cells that are required must be there.
     """
     faults = _column_faults(table, raw, complete)
-    rows = raw.frame.index.to_numpy()
+    rows = np.array(raw.rows, dtype=int)
     typed: dict[str, pd.Series] = {}
     located_faults: list[tuple[int, int, Fault]] = []
     broken: set[str] = set()
     for order, column in enumerate(table.columns):
-        if column.name not in raw.frame.columns:
+        if column.name not in raw.columns:
             typed[column.name] = blank_column(column, len(rows))
             if column.required:
                 broken.add(column.name)
             continue
-        cells = clean(raw.frame[column.name].tolist())
+        cells = raw.columns[column.name]
         typed[column.name], complaints = typed_column(column, cells)
         if column.kind == "key" and column.name in table.key:
             complaints |= separator_complaints(cells)
@@ -58,7 +59,7 @@ def parse_table(table: Table, raw: RawTable, own: bool, complete: bool = True) -
         table,
         pd.DataFrame(typed, columns=table.column_names, index=pd.RangeIndex(len(rows))),
         np.full(len(rows), raw.where, dtype=object),
-        rows.astype(int),
+        rows,
         np.full(len(rows), own),
         dict(raw.letters),
         frozenset(broken),
@@ -75,41 +76,39 @@ def _label(raw: RawTable, column: str, row: int) -> str:
 def _column_faults(table: Table, raw: RawTable, complete: bool) -> list[Fault]:
     """Return faults of the header: unknown and missing columns."""
     faults = []
-    for name in raw.frame.columns:
+    for name in raw.columns:
         if name not in table.by_column:
             label = f"{raw.letters[name]}1 ({name})" if name in raw.letters else str(name)
             message = f"unknown column of {table.name}{nearest(str(name), table.column_names)}"
             faults.append(Fault(raw.where, message, 1, label))
     for column in table.columns:
-        if complete and column.required and column.name not in raw.frame.columns:
+        if complete and column.required and column.name not in raw.columns:
             faults.append(Fault(raw.where, f"required column is missing: {column.meaning}", 1, column.name))
     return faults
 
 
-def empty_table(table: Table, file: str = "", present: bool = False) -> Located:
-    """Return a table without rows."""
-    frame = pd.DataFrame({column.name: blank_column(column, 0) for column in table.columns})
-    nothing = np.empty(0, dtype=object)
+def empty_table(table: Table, file: str = "") -> Located:
+    """Return a table without rows that no file or sheet has."""
+    none = np.empty(0, dtype=object)
+    frame = _empty_frame(table.name)
     return Located(
-        table,
-        frame,
-        nothing,
-        np.empty(0, dtype=int),
-        np.empty(0, dtype=bool),
-        present=present,
-        file=file or table.name,
+        table, frame, none, none.astype(int), none.astype(bool), present=False, file=file or table.name
     )
+
+
+@cache
+def _empty_frame(table_name: str) -> pd.DataFrame:
+    return pd.DataFrame({column.name: blank_column(column, 0) for column in TABLES[table_name].columns})
 
 
 def raw_from_rows(where: str, rows: Rows) -> RawTable:
     """Return rows given in memory as a raw table; the first row is number 2, as under a header."""
     if isinstance(rows, pd.DataFrame):
-        frame = rows.reset_index(drop=True).astype(object)
+        columns = {str(name): clean(rows[name].tolist()) for name in rows}
     else:
         names = list(dict.fromkeys(name for row in rows for name in row))
-        columns = {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in names}
-        frame = pd.DataFrame(columns, index=pd.RangeIndex(len(rows)))
-    return RawTable(where, frame.set_axis(pd.RangeIndex(2, len(frame) + 2)))
+        columns = {name: clean(row.get(name) for row in rows) for name in names}
+    return RawTable(where, columns, range(2, len(rows) + 2))
 
 
 def typed_frame(table_name: str, rows: Rows) -> pd.DataFrame:

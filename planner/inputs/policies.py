@@ -16,6 +16,7 @@ def parse_settings(
     values: Mapping[str, object],
     rows: Mapping[str, int],
     places: Mapping[str, str] | None = None,
+    letter: str = "",
 ) -> tuple[Settings | None, list[Fault]]:
     """Return the settings, or None and the faults found.
 
@@ -29,12 +30,15 @@ def parse_settings(
         Row of each field, where known.
     places
         Fields that were set elsewhere, such as on the command line, and where.
+    letter
+        Spreadsheet letter of the column of values; empty for text files.
     """
     places = places or {}
 
     def fault(name: str, message: str, value: str | None = None) -> Fault:
         row = None if name in places else rows.get(name)
-        return Fault(places.get(name, where), message, row, name, value)
+        label = f"{letter}{row} ({name})" if letter and row is not None else name
+        return Fault(places.get(name, where), message, row, label, value)
 
     known = {name: value for name, value in values.items() if name in Settings.model_fields}
     faults = [

@@ -42,9 +42,10 @@ def read_workbook(path: Path) -> RawScenario:
         return RawScenario(path.name, settings_where, {}, {}, {}, (fault,), pattern)
     settings: dict[str, object] = {}
     rows: dict[str, int] = {}
+    letter = ""
     tables: dict[str, RawTable] = {}
     if SETTINGS_SHEET in sheets:
-        settings, rows, found = _settings(settings_where, sheets[SETTINGS_SHEET])
+        settings, rows, letter, found = _settings(settings_where, sheets[SETTINGS_SHEET])
         faults += found
     else:
         faults.append(Fault(path.name, f"sheet {SETTINGS_SHEET!r} is missing"))
@@ -59,7 +60,7 @@ def read_workbook(path: Path) -> RawScenario:
         faults += found
         if raw is not None:
             tables[name] = raw
-    return RawScenario(path.name, settings_where, settings, rows, tables, tuple(faults), pattern)
+    return RawScenario(path.name, settings_where, settings, rows, tables, tuple(faults), pattern, letter)
 
 
 def _sheets(path: Path) -> tuple[dict[str, Records], list[Fault]]:
@@ -130,25 +131,31 @@ def _formula_fault(path: Path, sheet: str, row: int, position: int, header: Sequ
     return Fault(f"{path.name}[{sheet}]", message, row, label)
 
 
-def _settings(where: str, records: Records) -> tuple[dict[str, object], dict[str, int], list[Fault]]:
-    """Return the fields of the settings sheet, the row of each, and the faults of reading it."""
+def _settings(where: str, records: Records) -> tuple[dict[str, object], dict[str, int], str, list[Fault]]:
+    """Return the fields of the settings sheet, their rows, the letter of their column, and faults."""
     raw, faults = raw_table(where, records, letters=True)
     if raw is None:
-        return {}, {}, faults
-    for name in raw.frame.columns:
+        return {}, {}, "", faults
+    for name in raw.columns:
         if name not in SETTINGS_HEADER:
             faults.append(Fault(where, f"unknown column{nearest(name, SETTINGS_HEADER)}", 1, name))
-    missing = [name for name in SETTINGS_HEADER[:2] if name not in raw.frame.columns]
+    missing = [name for name in SETTINGS_HEADER[:2] if name not in raw.columns]
     if missing:
-        return {}, {}, [*faults, *(Fault(where, "required column is missing", 1, name) for name in missing)]
+        return (
+            {},
+            {},
+            "",
+            [*faults, *(Fault(where, "required column is missing", 1, name) for name in missing)],
+        )
     values: dict[str, object] = {}
     rows: dict[str, int] = {}
-    for row, name, value in zip(raw.frame.index, raw.frame["key"], raw.frame["value"], strict=True):
-        if name is None:
-            faults.append(Fault(where, "a value without a key", int(row), None, str(value)))
-        elif str(name) in rows:
-            message = f"stated twice; first in row {rows[str(name)]}"
-            faults.append(Fault(where, message, int(row), str(name)))
+    for row, key, setting in zip(raw.rows, raw.columns["key"], raw.columns["value"], strict=True):
+        if key is None:
+            if setting is not None:
+                faults.append(Fault(where, "a value without a key", row, None, str(setting)))
+        elif str(key) in rows:
+            message = f"stated twice; first in row {rows[str(key)]}"
+            faults.append(Fault(where, message, row, str(key)))
         else:
-            values[str(name)], rows[str(name)] = value, int(row)
-    return values, rows, faults
+            values[str(key)], rows[str(key)] = setting, row
+    return values, rows, raw.letters["value"], faults

@@ -75,9 +75,7 @@ def checked(
         located, found = parse_table(TABLES[name], raw, own=True, complete=False)
         faults += found
         given = [
-            column.name
-            for column in TABLES[name].columns
-            if column.required or column.name in raw.frame.columns
+            column.name for column in TABLES[name].columns if column.required or column.name in raw.columns
         ]
         frames[name] = located.frame[given]
     if faults or policies is None:

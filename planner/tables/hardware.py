@@ -117,12 +117,12 @@ PRODUCTS = Table(
         positive("racks_per_unit", "racks", "rack space of one unit"),
         flag("rack_scale", "true when the unit is a whole rack that cannot be spread over several"),
         keys("coolings", "cooling options the unit may stand under", "cooling.cooling"),
-        positive("life_years", "years", "service life after commissioning", band=(0.5, 20)),
+        positive("life_years", "years", "service life after commissioning", soft=(2, 10), band=(0.5, 20)),
         fraction(
             "maintenance_fraction_per_year", "support and repair per year as a share of the purchase price"
         ),
-        number("failures_per_year", "failures/year", "unit outages per year", band=(0, 200)),
-        number("repair_days", "days", "time to restore a failed unit", band=(0, 365)),
+        number("failures_per_year", "failures/year", "unit outages per year", soft=(0, 40), band=(0, 200)),
+        number("repair_days", "days", "time to restore a failed unit", soft=(0, 40), band=(0, 120)),
         key(
             "asset_class",
             "row set of residuals used for market value by age",
@@ -164,15 +164,16 @@ OFFERS = Table(
             ("period", "hour"),
             required=False,
         ),
-        number("lead_weeks", "weeks", "order to delivery", required=True, band=(0, 260)),
-        number("lead_weeks_low", "weeks", "optimistic lead time", band=(0, 260)),
-        number("lead_weeks_high", "weeks", "pessimistic lead time", band=(0, 400)),
+        number("lead_weeks", "weeks", "order to delivery", required=True, soft=(0, 60), band=(0, 130)),
+        number("lead_weeks_low", "weeks", "optimistic lead time", soft=(0, 60), band=(0, 130)),
+        number("lead_weeks_high", "weeks", "pessimistic lead time", soft=(0, 80), band=(0, 200)),
         number(
             "install_weeks",
             "weeks",
             "delivery to first token: installation, burn-in, acceptance",
             required=True,
-            band=(0, 52),
+            soft=(0, 16),
+            band=(0, 40),
         ),
         fraction(
             "installation_fraction",

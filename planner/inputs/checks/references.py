@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -13,10 +15,15 @@ from planner.tables import TABLES, Column
 
 
 def check_references(view: View) -> list[Fault]:
-    """Return a fault for every key that its table does not have."""
+    """Return a fault for every key of the scenario's own rows that its table does not have.
+
+    Shipped rows refer to shipped rows, which a scenario can replace but not remove; ``check_catalog`` checks
+    them.
+    """
     return [
         fault
         for located in view.tables.values()
+        if located.own.any()
         for column in located.table.columns
         if column.refers_to is not None and column.name not in located.broken
         for fault in _unknown_keys(view, located, column)
@@ -32,10 +39,10 @@ def _unknown_keys(view: View, located: Located, column: Column) -> list[Fault]:
     shipped = view.catalog.get(table_name)
     wide = here | (set(shipped.frame[target_column].dropna()) if shipped is not None else set())
     positions, words = _words(located.frame[column.name], column)
-    known = np.where(located.own[positions], pd.Series(words).isin(here), pd.Series(words).isin(wide))
+    known = pd.Series(words, dtype="str").isin(here).to_numpy()
     return [
         located.fault(int(positions[at]), column.name, _advice(words[at], table_name, here, wide), words[at])
-        for at in np.flatnonzero(~known)
+        for at in np.flatnonzero(~known & located.own[positions])
     ]
 
 
@@ -47,6 +54,23 @@ def _words(series: pd.Series, column: Column) -> tuple[np.ndarray, list[str]]:
     counts = series.map(len).to_numpy(dtype=int)
     words = [word for words in series for word in words]
     return np.repeat(np.arange(len(series)), counts), words
+
+
+def check_catalog(catalog: Mapping[str, Located]) -> list[Fault]:
+    """Return a fault for every key of the shipped catalogue that the catalogue does not have."""
+    faults = []
+    for located in catalog.values():
+        for column in located.table.columns:
+            table_name, _, target_column = (column.refers_to or "").partition(".")
+            if table_name in catalog:
+                known = set(catalog[table_name].frame[target_column].dropna())
+                positions, words = _words(located.frame[column.name], column)
+                faults += [
+                    located.fault(int(at), column.name, f"not in {table_name}{nearest(word, known)}", word)
+                    for at, word in zip(positions, words, strict=True)
+                    if word not in known
+                ]
+    return faults
 
 
 def _advice(word: str, table_name: str, here: set[str], wide: set[str]) -> str:

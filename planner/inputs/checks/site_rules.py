@@ -15,7 +15,10 @@ HALLS = ("owned", "colo")
 
 
 def hall_has_power_and_cooling(view: View) -> Iterator[Finding]:
-    """Yield owned and colo sites without tariff, energisation schedule or cooling option."""
+    """Yield owned and colo sites without tariff, energisation schedule or cooling option.
+
+    Shipped sites that join by the word ``all`` are only noticed: without power they take part in nothing.
+    """
     sites = view["sites"]
     hall = sites.frame["kind"].isin(HALLS)
     kind = sites.frame["kind"]
@@ -23,7 +26,9 @@ def hall_has_power_and_cooling(view: View) -> Iterator[Finding]:
         yield sites.fault(at, "tariff", f"a site of kind {kind.iloc[at]} needs a tariff")
     for table in ("site_power", "facility_options"):
         for at in rows_where(sites, hall & ~sites.frame["site"].isin(view.frame(table)["site"])):
-            yield sites.fault(at, "site", f"a site of kind {kind.iloc[at]} needs a row in {table}")
+            fault = sites.fault(at, "site", f"a site of kind {kind.iloc[at]} needs a row in {table}")
+            unnamed = view.settings.catalog_sites == "all" and not sites.own[at]
+            yield Notice(fault) if unnamed else fault
 
 
 def hall_tariff_prices_energy(view: View) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -47,6 +47,7 @@ class View:
     catalog: Mapping[str, Located]
     settings: Settings
     settings_where: str
+    _by_key: dict[tuple[str, str], pd.Series] = field(default_factory=dict, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Located:
         return self.tables[name]
@@ -57,8 +58,11 @@ class View:
 
     def by_key(self, name: str, column: str) -> pd.Series:
         """Return a column of a table with one key, by that key; of repeated keys the first."""
-        key = self.tables[name].table.key[0]
-        return self.frame(name).dropna(subset=key).drop_duplicates(key).set_index(key)[column]
+        if (name, column) not in self._by_key:
+            key = self.tables[name].table.key[0]
+            rows = self.frame(name)[[key, column]].dropna(subset=key).drop_duplicates(key)
+            self._by_key[name, column] = rows.set_index(key)[column]
+        return self._by_key[name, column]
 
     def lookup(self, keys: pd.Series, name: str, column: str) -> pd.Series:
         """Return a column of a table for every key, aligned with the keys; blank where a key is unknown."""
