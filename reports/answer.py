@@ -133,9 +133,10 @@ def asked_rows(content: Content) -> list[tuple[str, object]]:
     )
     if timeline.names and timeline.start_date[0]:
         horizon += f", {timeline.months.sum():,.1f} months from {timeline.start_date[0]}"
+    goal = str(content.headline.get("minimised", settings.get("objective")))
     objective = {"unit-cost": "least cost per million effective tokens", "cost": "least total cost"}
     return [
-        ("Objective", objective.get(str(settings.get("objective")), str(settings.get("objective")))),
+        ("Objective", objective.get(goal, goal)),
         ("Horizon", horizon),
         ("Workloads", _names(content, "workloads", "workload")),
         ("Sites", _names(content, "sites", "site")),
@@ -164,7 +165,7 @@ def proof_rows(content: Content) -> list[tuple[str, object]]:
             (f"Objective ({content.currency})", content.number("objective")),
             (f"Bound ({content.currency})", content.number("bound")),
             ("Gap reached", content.number("gap")),
-            ("Gap requested", content.settings.get("gap")),
+            ("Gap requested", head.get("requested_gap", content.settings.get("gap"))),
             (
                 "Solver",
                 f"{content.number('solve_seconds'):.1f} s; build {content.number('build_seconds'):.1f} s",

@@ -260,7 +260,7 @@ def _rates_are_fractions(content: Content) -> Check | None:
 
 def _gap_is_kept(content: Content) -> Check:
     if content.status == "optimal":
-        asked = float(content.settings.get("gap") or 0.0)
+        asked = float(content.headline.get("requested_gap", content.settings.get("gap")) or 0.0)
         return Check("Gap <= gap requested", "status optimal", content.number("gap"), asked, at_most=True)
     return Check(
         "Gap stated although not proven",

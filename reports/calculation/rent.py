@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.units import HOURS_PER_MONTH, MONTHS_PER_YEAR
+from planner.units import MONTHS_PER_YEAR
 from reports import styles
 from reports.calculation.hardware import times, trend_index
 from reports.calculation.rows import At, Rows
@@ -37,7 +37,7 @@ def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:
     currency, names = rows.content.currency, list(rows.content.timeline.names)
     hours, index = {}, {}
     for offer, units in zip(held["offer"], held[names].to_numpy(float), strict=True):
-        hours[offer] = _unit_hours(rows, time, mode, line, offer, units)
+        hours[offer] = _unit_hours(rows, time, mode, offer, units)
     for offer in hours:
         index[offer] = _rent_index(rows, time, mode, offer)
     parts = [
@@ -65,15 +65,15 @@ def _hourly_price(rows: Rows, offer: str) -> str | float:
     return price if unit == "unit_hour" else f"{price}/{rows.inputs.hours_per_month()}"
 
 
-def _unit_hours(rows: Rows, time: Clock, mode: str, line: str, offer: str, units: np.ndarray) -> At:
-    """Append unit-hours paid for: units x hours, or the hours billed where units are released by the hour."""
+def _unit_hours(rows: Rows, time: Clock, mode: str, offer: str, units: np.ndarray) -> At:
+    """Append unit-hours paid for: units x hours, or summed by block where units are released by the hour."""
     if mode in ("on_demand", "spot") and released_hourly(rows, offer):
-        billed = billed_hours(rows, line, offer)
+        billed = billed_hours(rows, offer)
         return rows.plan_values(
             "Unit-hours billed",
             offer,
             "all sites",
-            "amount billed / price",
+            "units x hours, by block",
             "unit-hours",
             billed,
             styles.QUANTITY,
@@ -91,22 +91,15 @@ def released_hourly(rows: Rows, offer: str) -> bool:
     return bool((offers.loc[offers["offer"] == offer, "rent_step"] == "hour").any())
 
 
-def billed_hours(rows: Rows, line: str, offer: str) -> np.ndarray:
-    """Return unit-hours of hourly rent by period, from the amounts billed and the price of the period."""
-    costs = rows.content.frame("costs", ["line", "offer", "period", "amount"])
-    billed = (
-        costs[(costs["line"] == line) & (costs["offer"].astype(str) == offer)]
-        .groupby("period")["amount"]
-        .sum()
+def billed_hours(rows: Rows, offer: str) -> np.ndarray:
+    """Return unit-hours of hourly rent by period: units of each block x its hours."""
+    rent = rows.content.frame("hourly_rent", ["offer", "period", "block", "units"])
+    blocks = rows.content.frame("blocks", ["period", "block", "hours"])[["period", "block", "hours"]]
+    own = rent[rent["offer"].astype(str) == offer].merge(
+        blocks, on=["period", "block"], validate="many_to_one"
     )
-    amount = billed.reindex(list(rows.content.timeline.names)).fillna(0.0).to_numpy(float)
-    trend = rows.inputs.number("offers", [offer], "price_trend_fraction_per_year")
-    index = (1.0 + (0.0 if np.isnan(trend) else trend)) ** rows.content.timeline.start_years
-    price = rows.inputs.price("offers", [offer], "price") * index
-    offers = rows.content.table("offers")
-    if offers.loc[offers["offer"] == offer, "price_unit"].iloc[0] != "unit_hour":
-        price = price / HOURS_PER_MONTH
-    return amount / price
+    hours = (own["units"] * own["hours"]).groupby(own["period"]).sum()
+    return hours.reindex(list(rows.content.timeline.names)).fillna(0.0).to_numpy(float)
 
 
 def _rent_index(rows: Rows, time: Clock, mode: str, offer: str) -> At | None:

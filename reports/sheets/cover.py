@@ -11,7 +11,7 @@ from reports.answer import answer_lines, asked_rows, estimated_prices, proof_row
 from reports.blocks import list_block
 from reports.cells import put
 from reports.content import Content
-from reports.layout import Page, finish_page, section, start_page, widen
+from reports.layout import Page, finish_page, repeat_title_only, section, start_page, widen
 
 COLUMNS = 5
 
@@ -61,6 +61,7 @@ def fill(book: Workbook, content: Content) -> None:
     _warnings(page)
     _legend(page)
     _contents(page, [name for name in book.sheetnames if name != "Cover"])
+    repeat_title_only(page)
     finish_page(page)
 
 

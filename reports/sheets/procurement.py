@@ -15,10 +15,10 @@ ORDER_COLUMNS = [
     "delivery_date",
     "in_service_date",
     "in_service_period",
-    "vendor",
-    "offer",
-    "product",
     "mode",
+    "vendor",
+    "product",
+    "offer",
     "site",
     "cooling",
     "units",
@@ -27,6 +27,7 @@ ORDER_COLUMNS = [
     "cost",
     "confidence",
 ]
+QUARTER_COLUMNS = ["quarter", "units", "orders", "cost", "mode", "vendor", "product"]
 PURPOSE = (
     "Order by the date in column A. Rented units are listed in every period in which they are held. "
     "Prices are in the currency of the plan at the date of the order."
@@ -43,14 +44,13 @@ def fill(book: Workbook, content: Content) -> None:
     labels = {
         "offer": Label("Offer", width=26),
         "vendor": Label("Vendor", width=18),
+        "orders": Label("Orders", "", "#,##0", 9),
         "site": Label("Site", width=18),
     }
     block = list_block(page, orders, ORDER_COLUMNS, labels)
     filter_block(page, block)
     section(page, "Quantities by quarter and vendor", len(ORDER_COLUMNS))
-    list_block(
-        page, quantities_by_quarter(orders), ["quarter", "vendor", "mode", "product", "units", "cost"], labels
-    )
+    list_block(page, quantities_by_quarter(orders), QUARTER_COLUMNS, labels)
     finish_page(page, "A6")
 
 
@@ -61,13 +61,13 @@ def quantities_by_quarter(orders: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["quarter", "vendor", "mode", "product"]
     if orders.empty:
-        return pd.DataFrame(columns=[*keys, "units", "cost"])
+        return pd.DataFrame(columns=QUARTER_COLUMNS)
     quarter = pd.PeriodIndex(pd.to_datetime(orders["order_date"]), freq="Q").astype(str)
-    dated = orders.assign(quarter=[f"{text[:4]}-{text[4:]}" for text in quarter])
-    by_period = dated.groupby([*keys, "period"], as_index=False)[["units", "cost"]].sum()
+    dated = orders.assign(quarter=[f"{text[:4]}-{text[4:]}" for text in quarter], orders=1)
+    by_period = dated.groupby([*keys, "period"], as_index=False)[["units", "orders", "cost"]].sum()
     rented = by_period["mode"].isin(["on_demand", "spot"])
     parts = [
-        by_period[~rented].groupby(keys, as_index=False)[["units", "cost"]].sum(),
-        by_period[rented].groupby(keys, as_index=False).agg({"units": "max", "cost": "sum"}),
+        by_period[chosen].groupby(keys, as_index=False).agg({"units": how, "orders": "sum", "cost": "sum"})
+        for chosen, how in ((~rented, "sum"), (rented, "max"))
     ]
     return pd.concat(parts, ignore_index=True).sort_values(keys, kind="stable").reset_index(drop=True)

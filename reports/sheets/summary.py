@@ -108,7 +108,7 @@ def _baselines(page: Page) -> None:
         cost = float("nan") if row.total_cost is None else float(row.total_cost)
         relative = cost / total - 1.0 if total else float("nan")
         rows.append(
-            (str(row.baseline).capitalize(), cost, cost - total, relative, row.served_fraction, row.status)
+            (str(row.baseline).capitalize(), row.status, cost, cost - total, relative, row.served_fraction)
         )
     forms = ("", "", styles.MONEY_PLAIN, styles.MONEY_PLAIN, styles.PERCENT_PLAIN, styles.PERCENT_PLAIN)
     for values in rows:

@@ -1,0 +1,29 @@
+"""A synthetic plan and its workbook, written once."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook, load_workbook
+from synthetic_plan import SyntheticPlan, synthetic_plan
+
+from reports import write_workbook
+
+WRITTEN_ON = datetime.date(2026, 11, 29)
+
+
+@pytest.fixture(scope="session")
+def plan() -> SyntheticPlan:
+    return synthetic_plan()
+
+
+@pytest.fixture(scope="session")
+def workbook_path(plan: SyntheticPlan, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_workbook(plan, tmp_path_factory.mktemp("report") / "report.xlsx", WRITTEN_ON)
+
+
+@pytest.fixture
+def workbook(workbook_path: Path) -> Workbook:
+    return load_workbook(workbook_path)
