@@ -182,6 +182,12 @@ def test_bad_rows_are_counted_with_reason_line_and_example(tmp_path):
     assert "=1+1" in rejected.set_index("reason").loc["a token count is not a whole number", "example"]
 
 
+def test_equal_rows_are_two_requests_because_a_trace_has_no_identities(tmp_path):
+    found, rejected = summary_of(trace_file(tmp_path, [at(0), at(0), at(90)]))
+    assert rejected.empty
+    assert found.requests == 3
+
+
 def test_quoted_thousands_and_whole_floats_are_numbers(tmp_path):
     found, rejected = summary_of(trace_file(tmp_path, ['2023-11-16 18:20:00,"1,234",12.0', at(8000, 766, 8)]))
     assert rejected.empty
