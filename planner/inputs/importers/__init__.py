@@ -13,8 +13,12 @@ from planner.inputs.importers.azure_trace import AZURE_TRACE
 from planner.inputs.importers.gpu_mix import GPU_MIX
 from planner.inputs.importers.importer import Importer, ImportResult, Option
 from planner.inputs.importers.servegen import SERVEGEN
+from planner.inputs.importers.urdb import URDB
+from planner.inputs.importers.weather import WEATHER
 from planner.inputs.importers.writing import write_import
 
-IMPORTERS: Mapping[str, Importer] = {importer.name: importer for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN)}
+IMPORTERS: Mapping[str, Importer] = {
+    importer.name: importer for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER)
+}
 
 __all__ = ["IMPORTERS", "ImportResult", "Importer", "Option", "write_import"]
