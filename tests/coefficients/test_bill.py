@@ -396,42 +396,53 @@ def test_tiers_bill_exactly_the_energy_of_the_load(seed):
     assert lines.loc[lines["charge"] == "energy", "quantity"].sum() == pytest.approx(table["kw"].sum())
 
 
-def planned_cost(name: str, kw: float) -> tuple[float, pd.DataFrame, pd.DataFrame]:
-    """What the plan charges a flat load for 2027 at a clock on UTC; and the tariff and market."""
-    region = {"region": "r", "country": "c", "continent": "k", "utc_offset_h": 0, **PROVENANCE}
-    site = {"site": "hall", "region": "r", "kind": "colo", "tariff": name, **PROVENANCE}
-    source = {"source": "test", "title": "t", "location": "here", "kind": "estimate"}
-    periods = [{"period": "y", "start_date": "2027-01-01", "months": 12}]
-    tables = {"regions": [region], "sites": [site], "sources": [source], "periods": periods}
-    case = make_scenario({"name": "check", "discount_rate_fraction": 0.08}, tables)
-    rows = case.tables["tariffs"].query("tariff == @name")
-    cells = calendar_cells(case)
-    prices = energy_price_by_cell(case, cells).merge(cells, on=["period", "month", "day_type", "hour_utc"])
-    demand, fixed = demand_charges(case), fixed_charges(case)
-    months = demand["months"].map(len)
-    cost = (
-        (prices["price_per_kwh"] * prices["hours"]).sum() * kw
-        + (demand["price_per_kw_month"] * months).sum() * kw
-        + fixed["price_per_month"].sum() * 12
-    )
-    fx = case.tables["fx"].set_index("currency")["usd_per_unit"]
-    return cost / fx[rows["currency"].iloc[0]], rows, case.tables["wholesale"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "tnb_rp4_mv_tou",
-        "pnm_4b",
-        "hydro_quebec_lg_2017",
-        "msedcl_ht1a_tod",
-        "guangdong_tou_10kv",
-        "frankfurt_indexed",
-        "endeavour_n19_indexed",
-        "dominion_gs5",
-    ],
+FLAT_LOAD_TARIFFS = (
+    "tnb_rp4_mv_tou",
+    "pnm_4b",
+    "hydro_quebec_lg_2017",
+    "msedcl_ht1a_tod",
+    "guangdong_tou_10kv",
+    "frankfurt_indexed",
+    "endeavour_n19_indexed",
+    "dominion_gs5",
 )
-def test_the_plan_charges_a_flat_load_what_the_bill_says(name):
-    cost, rows, wholesale = planned_cost(name, 10_000.0)
-    bill = yearly_bill(rows, load("2027-01-01", 12, 10_000.0), wholesale=wholesale, contract_kw=10_000.0)
-    assert bill.as_json()["total"] == pytest.approx(cost, rel=1e-9)
+
+
+@pytest.fixture(scope="module")
+def planned():
+    """A plan of 2027 with one hall on UTC under each of some shipped tariffs."""
+    region = {"region": "r", "country": "c", "continent": "k", "utc_offset_h": 0, **PROVENANCE}
+    hall = {"region": "r", "kind": "colo", **PROVENANCE}
+    tables = {
+        "regions": [region],
+        "sites": [{"site": name, "tariff": name, **hall} for name in FLAT_LOAD_TARIFFS],
+        "sources": [{"source": "test", "title": "t", "location": "here", "kind": "estimate"}],
+        "periods": [{"period": "y", "start_date": "2027-01-01", "months": 12}],
+    }
+    return make_scenario({"name": "check", "discount_rate_fraction": 0.08}, tables)
+
+
+def planned_cost(case, name: str, kw: float) -> float:
+    """What the coefficients of the plan charge a flat load in the plan's currency."""
+    cells = calendar_cells(case)
+    prices = energy_price_by_cell(case, cells).query("site == @name")
+    prices = prices.merge(cells, on=["period", "month", "day_type", "hour_utc"])
+    demand, fixed = (
+        demand_charges(case).query("tariff == @name"),
+        fixed_charges(case).query("tariff == @name"),
+    )
+    energy = (prices["price_per_kwh"] * prices["hours"]).sum() * kw
+    return (
+        energy
+        + (demand["price_per_kw_month"] * demand["months"].map(len)).sum() * kw
+        + (fixed["price_per_month"].sum() * 12)
+    )
+
+
+@pytest.mark.parametrize("name", FLAT_LOAD_TARIFFS)
+def test_the_plan_charges_a_flat_load_what_the_bill_says(planned, name):
+    rows = planned.tables["tariffs"].query("tariff == @name")
+    wholesale, kw = planned.tables["wholesale"], 10_000.0
+    bill = yearly_bill(rows, load("2027-01-01", 12, kw), wholesale=wholesale, contract_kw=kw)
+    usd = planned.tables["fx"].set_index("currency")["usd_per_unit"][rows["currency"].iloc[0]]
+    assert bill.as_json()["total"] * usd == pytest.approx(planned_cost(planned, name, kw), rel=1e-9)
