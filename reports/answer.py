@@ -207,9 +207,9 @@ def estimated_prices(content: Content) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with columns table, key, column, confidence, notes.
+    DataFrame with columns table, key, confidence, source, notes.
     """
-    wanted = ["table", "key", "column", "confidence", "notes"]
+    wanted = ["table", "key", "confidence", "source", "notes"]
     estimates = content.frame("estimates", wanted)
     estimates = estimates.assign(**{name: "" for name in wanted if name not in estimates})[wanted]
     return estimates[estimates["table"].isin(PRICE_TABLES)].reset_index(drop=True)

@@ -147,6 +147,13 @@ def widen(page: Page, column: int, width: float) -> None:
     page.widths[column] = max(page.widths.get(column, 0.0), width)
 
 
+def link(page: Page, name: str) -> None:
+    """Write a link to a sheet in the first column."""
+    cell = put(page.sheet, page.row, 1, name, "link")
+    cell.hyperlink = f"#'{name}'!A1"
+    put(page.sheet, page.row, 1, name, "link")
+
+
 def note(page: Page, text: str) -> None:
     """Write one line of explanation."""
     put(page.sheet, page.row, 1, text, "note")

@@ -32,6 +32,7 @@ from reports.sheets import (
     summary,
     unit_cost,
 )
+from reports.used import shown_rows
 
 if TYPE_CHECKING:
     from planner.plan import Plan
@@ -85,7 +86,7 @@ def build_workbook(content: Content) -> Workbook:
     book.remove(book.active)
     styles.register(book)
     _describe(book, content)
-    tables = [name for name in TABLES if len(content.table(name))]
+    tables = {name: rows for name in TABLES if len(rows := shown_rows(content, name))}
     names = sheet_names(content)
     for name in [*names, *(input_tables.sheet_name(table) for table in tables)]:
         book.create_sheet(name)
@@ -96,15 +97,15 @@ def build_workbook(content: Content) -> Workbook:
                 fill(book, content)
         calc.fill(book, content, calculation)
         checks.fill(book, content, calculation)
-        inputs.fill(book, content, calculation)
+        inputs.fill(book, content, calculation, tables)
     else:
         if "Shortages" in names:
             shortages.fill(book, content)
-        inputs.fill(book, content, None)
+        inputs.fill(book, content, None, tables)
     assumptions.fill(book, content)
     cover.fill(book, content)
-    for table in tables:
-        input_tables.fill(book, content, table)
+    for table, rows in tables.items():
+        input_tables.fill(book, content, table, rows)
     book.active = 0
     return book
 

@@ -5,32 +5,27 @@ from __future__ import annotations
 import pandas as pd
 from openpyxl import Workbook
 
-from planner.tables import TABLES
 from reports.answer import TRUST, sources_of
 from reports.blocks import filter_block, list_block
 from reports.content import Content
-from reports.labels import Label
-from reports.layout import Page, finish_page, note, section, start_page
+from reports.labels import Label, words
+from reports.layout import Block, Page, finish_page, note, repeat_title_only, section, start_page
+from reports.used import conflicts_in_use
 
-SOURCES = ["source", "title", "location", "date", "kind", "confidence", "used_by"]
-ESTIMATES = ["table", "key", "column", "confidence", "notes"]
-CONFLICTS = ["table", "key", "column", "value", "source", "reason"]
+SOURCES = ["source", "used_by", "date", "confidence", "title", "location", "kind"]
+ESTIMATES = ["table", "key", "source", "confidence", "notes"]
+CONFLICTS = ["table", "key", "column", "value", "reason", "source"]
 SETTINGS = ["setting", "value", "origin", "meaning"]
 WIDE = 7
+WIDTHS = (22.0, 30.0, 17.0, 13.0, 52.0, 42.0, 16.0)
+"""Widths of the columns, the same for every block of the sheet."""
+
 LABELS = {
-    "source": Label("Source", width=24),
-    "title": Label("Title", width=36),
-    "location": Label("Location", width=36),
-    "date": Label("Date", width=14),
-    "key": Label("Row", width=30),
-    "table": Label("Table", width=24),
-    "notes": Label("Derivation and caveats", width=18),
-    "reason": Label("Why the other value was taken", width=13),
-    "value": Label("Value", width=26),
-    "setting": Label("Setting", width=24),
-    "origin": Label("Set by", width=14),
-    "meaning": Label("Meaning", width=14),
-    "used_by": Label("Used by", width=26),
+    "key": "Row",
+    "notes": "Derivation and caveats",
+    "reason": "Why the other value was taken",
+    "origin": "Set by",
+    "used_by": "Used by",
 }
 
 
@@ -38,15 +33,24 @@ def fill(book: Workbook, content: Content) -> None:
     """Write what the numbers rest on, weakest first."""
     purpose = "Every number has a source; the weakest are listed first. A result is no better than these."
     page = start_page(book, content, "Assumptions", "control", purpose)
-    block = list_block(page, sources_used(content), SOURCES, LABELS, wrap=("title", "location", "used_by"))
-    filter_block(page, block)
+    sources = sources_used(content)
+    filter_block(page, _block(page, sources, SOURCES, ("title", "location", "used_by")))
     section(page, "Estimates in use", WIDE)
     estimates = _with_columns(content.frame("estimates", ESTIMATES), ESTIMATES)
-    list_block(page, estimates, ESTIMATES, LABELS, wrap=("notes",))
+    _block(page, estimates, ESTIMATES, ("key", "notes"))
     section(page, "Values of other sources that were not taken", WIDE)
-    list_block(page, conflicts_in_use(content), CONFLICTS, LABELS, wrap=("reason",))
+    _block(page, conflicts_in_use(content), CONFLICTS, ("key", "reason"))
     _settings(page)
+    repeat_title_only(page)
     finish_page(page, "A6")
+
+
+def _block(page: Page, frame: pd.DataFrame, columns: list[str], wrap: tuple[str, ...]) -> Block:
+    labels = {
+        name: Label(LABELS.get(name, words(name)), width=width)
+        for name, width in zip(columns, WIDTHS, strict=False)
+    }
+    return list_block(page, frame, columns, labels, wrap=wrap)
 
 
 def sources_used(content: Content) -> pd.DataFrame:
@@ -59,26 +63,10 @@ def sources_used(content: Content) -> pd.DataFrame:
     return order[SOURCES].reset_index(drop=True)
 
 
-def conflicts_in_use(content: Content) -> pd.DataFrame:
-    """Return the rejected values of rows that are part of this scenario."""
-    conflicts = content.table("conflicts")
-    if conflicts.empty:
-        return pd.DataFrame(columns=CONFLICTS)
-    present = {
-        name: {
-            "|".join(str(part) for part in row) for row in frame[list(TABLES[name].key)].to_numpy().tolist()
-        }
-        for name, frame in content.tables.items()
-        if name in TABLES and len(frame)
-    }
-    kept = [str(row.key) in present.get(str(row.table), set()) for row in conflicts.itertuples(index=False)]
-    return conflicts.loc[kept, CONFLICTS].reset_index(drop=True)
-
-
 def _settings(page: Page) -> None:
     section(page, "Settings", WIDE)
     note(page, "A default is the product's own value; it moves the result as much as a value set by hand.")
-    list_block(page, settings_rows(page.content), SETTINGS, LABELS)
+    _block(page, settings_rows(page.content), SETTINGS, ("value",))
 
 
 def settings_rows(content: Content) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from reports.answer import answer_lines, asked_rows, estimated_prices, proof_row
 from reports.blocks import list_block
 from reports.cells import put
 from reports.content import Content
-from reports.layout import Page, finish_page, repeat_title_only, section, start_page, widen
+from reports.layout import Page, finish_page, link, repeat_title_only, section, start_page, widen
 
 COLUMNS = 5
 
@@ -117,7 +117,7 @@ def _estimates(page: Page) -> None:
         page.row += 1
         return
     shown = estimates.head(20)
-    list_block(page, shown, ["table", "key", "column", "confidence", "notes"], wrap=("notes",))
+    list_block(page, shown, ["table", "key", "confidence", "source", "notes"], wrap=("key", "notes"))
     left = len(estimates) - len(shown)
     if left > 0:
         put(page.sheet, page.row, 1, f"and {left} more on the sheet Assumptions", "note")
@@ -143,9 +143,7 @@ def _contents(page: Page, names: Sequence[str]) -> None:
     section(page, "Sheets", COLUMNS)
     for name in names:
         if name in CONTENTS:
-            cell = put(page.sheet, page.row, 1, name, "link")
-            cell.hyperlink = f"#'{name}'!A1"
-            cell.style = f"{styles.STYLE_PREFIX}link"
+            link(page, name)
             put(page.sheet, page.row, 2, CONTENTS[name], "text")
             page.row += 1
     extra = sum(name not in CONTENTS for name in names)

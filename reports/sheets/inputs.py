@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import pandas as pd
 from openpyxl import Workbook
 
 from planner.tables import TABLES
@@ -12,9 +13,9 @@ from reports.calculation.inputs import FIRST_ROW, LiveInput
 from reports.cells import put, put_formula
 from reports.content import Content
 from reports.labels import Label, words
-from reports.layout import Page, finish_page, header_row, section, start_page
+from reports.layout import Page, finish_page, header_row, link, section, start_page
 from reports.names import define
-from reports.sheets.input_tables import sheet_name, shown_rows
+from reports.sheets.input_tables import sheet_name
 
 PURPOSE = (
     "Change a yellow cell: Calc and Checks follow, the plan does not. To plan again with the new value give "
@@ -37,13 +38,21 @@ CHANGED_COLUMN = 7
 FINE = "#,##0.########"
 
 
-def fill(book: Workbook, content: Content, calculation: Calculation | None) -> None:
-    """Write the live inputs (when there is a plan) and the list of tables."""
+def fill(
+    book: Workbook, content: Content, calculation: Calculation | None, tables: Mapping[str, pd.DataFrame]
+) -> None:
+    """Write the live inputs (when there is a plan) and the list of tables.
+
+    Parameters
+    ----------
+    tables
+        Rows shown of each input table that has a sheet.
+    """
     page = start_page(book, content, "Inputs", "input", PURPOSE if calculation else "All input tables.")
     if calculation:
         header_row(page, LABELS)
         _live_inputs(book, page, calculation.inputs)
-    _tables(page)
+    _tables(page, tables)
     finish_page(page, "A6")
 
 
@@ -73,18 +82,14 @@ def changed_range(calculation: Calculation) -> str:
     return f"Inputs!$G${FIRST_ROW}:$G${last}"
 
 
-def _tables(page: Page) -> None:
+def _tables(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
     section(page, "Input tables of the scenario, one sheet each", len(LABELS))
     header_row(
         page, [Label("Sheet"), Label("Rows shown"), Label("What the table holds"), Label("Rows of the table")]
     )
-    for name, table in TABLES.items():
-        frame = page.content.table(name)
-        if len(frame):
-            cell = put(page.sheet, page.row, 1, sheet_name(name), "link")
-            cell.hyperlink = f"#'{sheet_name(name)}'!A1"
-            put(page.sheet, page.row, 1, sheet_name(name), "link")
-            put(page.sheet, page.row, 2, len(shown_rows(page.content, name)), "text")
-            put(page.sheet, page.row, 3, words(table.meaning), "text")
-            put(page.sheet, page.row, 4, len(frame), "text")
-            page.row += 1
+    for name, rows in tables.items():
+        link(page, sheet_name(name))
+        put(page.sheet, page.row, 2, len(rows), "text")
+        put(page.sheet, page.row, 3, words(TABLES[name].meaning), "text")
+        put(page.sheet, page.row, 4, len(page.content.table(name)), "text")
+        page.row += 1

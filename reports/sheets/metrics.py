@@ -8,7 +8,7 @@ from openpyxl import Workbook
 from reports.blocks import filter_block, list_block, time_block, time_columns
 from reports.content import Content
 from reports.labels import Label, format_for_unit, words
-from reports.layout import finish_page, section, start_page
+from reports.layout import finish_page, repeat_title_only, section, start_page
 
 COLUMNS = ["metric", "scope", "period", "value", "unit", "definition"]
 POINTS = [
@@ -25,18 +25,24 @@ POINTS = [
     "provider",
     "confidence",
 ]
+MOST_REFUSED = 200
+"""Refused points shown; the plan's own tables hold all of them."""
+
 HORIZON_ONLY = "–"
 """Shown where a metric is not stated for a period (or only by period)."""
 
 REFUSED = ["workload", "shape", "product", "engine", "phase", "reason"]
 LABELS = {
-    "metric": Label("Metric", width=34),
+    "metric": Label("Metric", width=32),
     "scope": Label("Scope", width=24),
-    "definition": Label("Definition", width=46),
-    "point": Label("Operating point used", width=34),
+    "definition": Label("Definition", width=24),
+    "point": Label("Operating point used", width=32),
     "workload": Label("Workload", width=24),
-    "shape": Label("Shape", width=46),
-    "reason": Label("Reason", width=30),
+    "shape": Label("Shape", width=24),
+    "product": Label("Product", width=24),
+    "engine": Label("Engine", width=24),
+    "phase": Label("Phase", width=11),
+    "reason": Label("Reason", width=11),
 }
 
 
@@ -63,12 +69,8 @@ def fill(book: Workbook, content: Content) -> None:
     list_block(page, points_in_use(content), POINTS, LABELS)
     section(page, "Operating points that miss a target", max(time_columns(content), len(REFUSED)))
     refused = content.frame("refused_points", REFUSED)
-    list_block(
-        page,
-        _with_columns(refused, REFUSED).head(200),
-        REFUSED,
-        {**LABELS, "shape": Label("Shape", width=24)},
-    )
+    list_block(page, _with_columns(refused, REFUSED).head(MOST_REFUSED), REFUSED, LABELS)
+    repeat_title_only(page)
     finish_page(page, "A6" if len(content.timeline.names) < 3 else "I6")
 
 

@@ -66,6 +66,8 @@ def _facts(content: Content) -> list[MeasureRow]:
     indexed = sites.set_index("site")
     opened = content.frame("sites", ["site", "period", "open"])
     is_open = opened[opened["open"].map(lambda value: str(value).lower() in ("true", "1", "1.0"))]
+    rank = {name: place for place, name in enumerate(content.timeline.names)}
+    is_open = is_open.sort_values("period", key=lambda names: names.map(rank), kind="stable")
     first = is_open.drop_duplicates("site").set_index("site")["period"].reindex(indexed.index)
     return [
         ("Kind", "", "", indexed["kind"]),
