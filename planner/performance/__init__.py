@@ -1,7 +1,7 @@
 """Performance stage: operating points that meet each service level, and their provenance.
 
-Reading order: ``points`` (the stage), ``candidates`` (replicas), ``deployment``, ``memory``, ``roofline``
-(the model), ``estimates``, ``measured``, ``anchored``, ``measured_points``, ``opaque`` (providers),
+Reading order: ``points`` (the stage), ``candidates`` (replicas), ``deployment``, ``memory``, ``roofline``,
+``serving`` (the model), ``estimates``, ``measured``, ``anchored``, ``measured_points``, ``opaque`` (providers),
 ``routes`` and ``select`` (budgets, classes, dominance), ``power``, ``predict``.
 """
 
@@ -9,5 +9,6 @@ from __future__ import annotations
 
 from planner.performance.frame import PointSet
 from planner.performance.points import operating_points
+from planner.performance.predict import predict_points
 
-__all__ = ["PointSet", "operating_points"]
+__all__ = ["PointSet", "operating_points", "predict_points"]

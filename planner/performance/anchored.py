@@ -14,8 +14,8 @@ from planner.performance.estimates import concurrency_grid, flatten, to_target_s
 from planner.performance.frame import FACT_COLUMNS, as_text
 from planner.performance.measured import CONFIGURATION
 from planner.performance.memory import most_concurrent
-from planner.performance.roofline import Timing, closed_loop, static_batch_rate
 from planner.performance.roofline_constants import RooflineConstants
+from planner.performance.serving import Lengths, Timing, batch_requests_per_s, closed_loop
 from planner.performance.statistics import ratio_to_median
 from planner.units import MS_PER_SECOND
 
@@ -34,8 +34,9 @@ def measured_over_roofline(
     outputs = rows["output_tokens"].to_numpy(float)[:, None]
     uncached = inputs * (1.0 - rows["cache_hit_fraction"].fillna(0.0).to_numpy(float)[:, None])
     batch = load.to_numpy(float)[:, None]
-    timing = closed_loop(deployment, batch, inputs, outputs, uncached, constants)
-    static = static_batch_rate(deployment, batch, inputs, outputs, constants)[:, 0]
+    lengths = Lengths(inputs, outputs, uncached)
+    timing = closed_loop(deployment, batch, lengths, constants)
+    static = batch_requests_per_s(deployment, batch, lengths, constants)[:, 0]
     rate = np.where(rows["load_kind"].isin(BATCH_KINDS), static, timing.requests_per_s[:, 0])
     ttft = rows["ttft_ms"] / ratio_to_median(factors, "ttft", rows["ttft_statistic"])
     tpot = rows["tpot_ms"] / ratio_to_median(factors, "tpot", rows["tpot_statistic"])
@@ -102,8 +103,9 @@ def anchored_timing(
     inputs = rows["shape_input"].to_numpy(float)[:, None]
     generated = rows["shape_generated"].to_numpy(float)[:, None]
     uncached = rows["uncached_tokens"].to_numpy(float)[:, None]
-    base = closed_loop(deployment, grid, inputs, generated, uncached, constants)
-    offline = static_batch_rate(deployment, grid, inputs, generated, constants) * ratios["rate_ratio"]
+    lengths = Lengths(inputs, generated, uncached)
+    base = closed_loop(deployment, grid, lengths, constants)
+    offline = batch_requests_per_s(deployment, grid, lengths, constants) * ratios["rate_ratio"]
     ttft, tpot = base.ttft_s * ratios["ttft_ratio"], base.tpot_s * ratios["tpot_ratio"]
     both = np.isfinite(ttft) & np.isfinite(tpot)
     closed = grid / (ttft + np.maximum(generated - 1.0, 0.0) * tpot)

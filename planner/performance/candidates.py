@@ -20,11 +20,19 @@ ENGINE_COLUMNS = [
     "kv_precision",
     "memory_fraction",
     "layer_overhead_us",
+    "step_overhead_us",
     "sequence_overhead_us",
+    "first_token_overhead_ms",
     "tuning_ratio",
     "quality_pass_fraction",
 ]
-REFUSED_COLUMNS = ["workload", "shape", "ttft_class", "product", "engine", "phase", "reason"]
+ERA_COLUMNS = [
+    "memory_fraction",
+    "layer_overhead_us",
+    "step_overhead_us",
+    "sequence_overhead_us",
+    "first_token_overhead_ms",
+]
 
 
 def offered_products(scenario: Scenario) -> pd.DataFrame:
@@ -35,10 +43,14 @@ def offered_products(scenario: Scenario) -> pd.DataFrame:
 
 
 def tuned_engines(scenario: Scenario) -> pd.DataFrame:
-    """Return the engine rows with the scenario's tuning applied to the catalogue's."""
+    """Return the engine rows with blanks filled from their era and the scenario's tuning applied."""
     engines = scenario.tables["engines"]
+    eras = scenario.tables["software_eras"].set_index("era")
+    columns = {name: engines["era"].map(eras[name]).astype(float) for name in ERA_COLUMNS}
+    for name in ("memory_fraction", "layer_overhead_us", "sequence_overhead_us"):
+        columns[name] = engines[name].fillna(columns[name])
     ratio = engines["tuning_ratio"].fillna(1.0) * scenario.settings.engine_tuning_ratio
-    return engines.assign(tuning_ratio=ratio)
+    return engines.assign(**columns, tuning_ratio=ratio)
 
 
 def engine_pairs(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame:

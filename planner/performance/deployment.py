@@ -13,7 +13,14 @@ from dataclasses import dataclass, fields
 import numpy as np
 import pandas as pd
 
-from planner.units import BYTES_PER_GB, BYTES_PER_TB, FLOPS_PER_TFLOPS, PARAMS_PER_BILLION, US_PER_SECOND
+from planner.units import (
+    BYTES_PER_GB,
+    BYTES_PER_TB,
+    FLOPS_PER_TFLOPS,
+    MS_PER_SECOND,
+    PARAMS_PER_BILLION,
+    US_PER_SECOND,
+)
 
 Array = np.ndarray
 
@@ -79,8 +86,9 @@ class Deployments:
         Parameters used per token, all, in routed experts; experts per layer, used per token, their layers.
     weight_bytes, kv_bytes
         Bytes per parameter and per cached element.
-    layer_s, sequence_s, tuning, memory_fraction
-        Engine: host seconds per layer and step, per sequence and step; tuning ratio; usable memory share.
+    layer_s, step_s, sequence_s, first_token_s, tuning, memory_fraction
+        Engine: host seconds per layer and step, per stage and step, per sequence and step, per request before
+        its first token; tuning ratio; usable memory share.
     """
 
     chips: Array
@@ -118,7 +126,9 @@ class Deployments:
     weight_bytes: Array
     kv_bytes: Array
     layer_s: Array
+    step_s: Array
     sequence_s: Array
+    first_token_s: Array
     tuning: Array
     memory_fraction: Array
 
@@ -216,8 +226,8 @@ def deployments(joined: pd.DataFrame) -> Deployments:
     ----------
     joined : DataFrame
         Columns of ``join_facts`` plus ``path``, ``chips``, ``tensor``, ``pipeline``, ``expert``,
-        ``attention_dp``, ``weight_precision``, ``kv_precision``, ``layer_overhead_us``,
-        ``sequence_overhead_us``, ``tuning_ratio``, ``memory_fraction``.
+        ``attention_dp``, ``weight_precision``, ``kv_precision``, the overheads of the software era,
+        ``tuning_ratio``, ``memory_fraction``.
     """
 
     def column(name: str, missing: float = 0.0) -> Array:
@@ -225,6 +235,7 @@ def deployments(joined: pd.DataFrame) -> Deployments:
 
     latent = joined["attention"].eq("MLA").to_numpy(float)
     kv_precision = joined["kv_precision"].fillna("bf16")
+    host = column("overhead_ratio", 1.0)
     values = {
         "chips": column("chips"),
         "tensor": column("tensor"),
@@ -260,9 +271,11 @@ def deployments(joined: pd.DataFrame) -> Deployments:
         "moe_layers": column("moe_layers"),
         "weight_bytes": joined["weight_precision"].map(WEIGHT_BYTES).to_numpy(float),
         "kv_bytes": kv_precision.map(KV_BYTES).to_numpy(float),
-        "layer_s": column("layer_overhead_us") / US_PER_SECOND,
-        "sequence_s": column("sequence_overhead_us") / US_PER_SECOND,
+        "layer_s": column("layer_overhead_us") / US_PER_SECOND * host,
+        "step_s": column("step_overhead_us") / US_PER_SECOND * host,
+        "sequence_s": column("sequence_overhead_us") / US_PER_SECOND * host,
+        "first_token_s": column("first_token_overhead_ms") / MS_PER_SECOND,
         "tuning": column("tuning_ratio", 1.0),
-        "memory_fraction": column("memory_fraction", 0.9),
+        "memory_fraction": column("memory_fraction"),
     }
     return Deployments(**{name: value[:, None] for name, value in values.items()})

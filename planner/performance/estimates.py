@@ -9,8 +9,8 @@ from planner.performance.candidates import accepts
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.frame import FACT_COLUMNS, as_text, frontier
 from planner.performance.memory import most_concurrent
-from planner.performance.roofline import Timing, closed_loop
 from planner.performance.roofline_constants import RooflineConstants
+from planner.performance.serving import Lengths, Timing, closed_loop
 from planner.performance.statistics import ratio_to_median
 from planner.units import MS_PER_SECOND
 
@@ -76,14 +76,12 @@ def evaluate(
     rows: pd.DataFrame, deployment: Deployments, concurrency: Array, constants: RooflineConstants
 ) -> Timing:
     """Return the closed-loop timing of each row's shape on a concurrency grid."""
-    return closed_loop(
-        deployment,
-        concurrency,
+    lengths = Lengths(
         rows["input_tokens"].to_numpy(float)[:, None],
         rows["generated_tokens"].to_numpy(float)[:, None],
         rows["uncached_tokens"].to_numpy(float)[:, None],
-        constants,
     )
+    return closed_loop(deployment, concurrency, lengths, constants)
 
 
 def roofline_points(

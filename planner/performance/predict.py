@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs.catalog import shipped_catalog
-from planner.performance.deployment import Array, compute_path, deployments, join_facts, missing_facts
+from planner.performance.deployment import Array, deployments
+from planner.performance.foreign import point_facts
 from planner.performance.memory import most_concurrent
-from planner.performance.roofline import closed_loop, static_batch_rate
-from planner.performance.roofline_constants import roofline_constants
+from planner.performance.roofline_constants import RooflineConstants, roofline_constants
+from planner.performance.serving import (
+    Lengths,
+    balanced_concurrency,
+    batch_requests_per_s,
+    closed_loop,
+)
 from planner.units import MS_PER_SECOND
 
 REQUIRED = ["row_id", "chip", "chips_used", "model", "engine", "weight_precision", "input_len", "output_len"]
-SAME_PRECISION = {"fp16": "bf16", "fp16/bf16": "bf16"}
 OUTPUT_COLUMNS = [
     "row_id",
     "predicted_tpot_ms",
@@ -40,7 +43,8 @@ def predict_points(rows: pd.DataFrame) -> pd.DataFrame:
     rows : DataFrame
         Columns row_id, chip, chips_used, tp, pp, ep, attention_dp, model, engine, engine_version,
         weight_precision, kv_precision, input_len, output_len, concurrency_or_batch, conc_kind,
-        prefix_cache_hit. Chips and models may carry foreign spellings listed in table ``aliases``.
+        prefix_cache_hit; the optional ones may be absent. Chips and models may carry foreign spellings
+        listed in table ``aliases``.
 
     Returns
     -------
@@ -55,7 +59,52 @@ def predict_points(rows: pd.DataFrame) -> pd.DataFrame:
     facts = point_facts(rows, tables)
     reason = facts["reason"]
     known = facts[reason.eq("")]
-    numbers = _predicted(known, tables) if len(known) else pd.DataFrame(index=known.index)
+    constants = roofline_constants(tables["roofline_constants"])
+    numbers = predicted_numbers(known, constants) if len(known) else pd.DataFrame(index=known.index)
     result = pd.DataFrame({"row_id": rows["row_id"].to_numpy()}, index=facts.index).join(numbers)
     result = result.assign(provider=np.where(reason.eq(""), "roofline", ""), reason=reason)
     return result.reindex(columns=OUTPUT_COLUMNS).reset_index(drop=True)
+
+
+def predicted_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    """Return the predicted columns of rows that have all facts, from the load each row states.
+
+    closed loop: both latencies and ``B * output / (TTFT + (output - 1) * TPOT)``. Static batch and offline:
+    the batch rate, and the decode step as TPOT. Offered rate: the concurrency that balances it. Requests
+    beyond what memory holds wait: they add a full turn each to the time to first token.
+    """
+    deployment = deployments(facts)
+    lengths = row_lengths(facts)
+    fitting = np.maximum(most_concurrent(deployment, lengths.prompt + lengths.generated, constants), 1.0)
+    stated = facts["load"].to_numpy(float)[:, None]
+    offered = facts["load_kind"].eq("offered").to_numpy()[:, None]
+    asked = np.where(np.isnan(stated) | offered, fitting, stated)
+    balanced = balanced_concurrency(deployment, np.where(offered, stated, 1.0), fitting, lengths, constants)
+    batch = np.where(offered, balanced, np.minimum(asked, fitting))
+    timing = closed_loop(deployment, batch, lengths, constants)
+    together = facts["load_kind"].isin(["static_batch", "offline_max", "open_loop"]).to_numpy()[:, None]
+    batch_rate = batch_requests_per_s(deployment, batch, lengths, constants)
+    rate = np.where(together, batch_rate, timing.requests_per_s)
+    rate = np.where(offered, np.minimum(stated, rate), rate)
+    queued_s = np.where(offered, 0.0, np.maximum(asked / batch - 1.0, 0.0)) * batch / rate
+    return pd.DataFrame(
+        {
+            "predicted_tpot_ms": (timing.tpot_s * MS_PER_SECOND)[:, 0],
+            "predicted_throughput_out_tok_s": (rate * lengths.generated)[:, 0],
+            "predicted_ttft_ms": ((timing.ttft_s + queued_s) * MS_PER_SECOND)[:, 0],
+            "band_low_ratio": facts["band_low_ratio"],
+            "band_high_ratio": facts["band_high_ratio"],
+        },
+        index=facts.index,
+    )
+
+
+def row_lengths(facts: pd.DataFrame) -> Lengths:
+    """Return the lengths of each row; cached prompt tokens are not computed again."""
+
+    def column(name: str) -> Array:
+        return facts[name].to_numpy(float)[:, None]
+
+    hit = facts["prefix_cache_hit"].fillna(0.0).to_numpy(float)[:, None]
+    prompt = column("input_len")
+    return Lengths(prompt, np.maximum(column("output_len"), 1.0), np.maximum(prompt * (1.0 - hit), 1.0))

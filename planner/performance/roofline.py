@@ -1,56 +1,68 @@
-"""Roofline of one replica: time of a decode step, of a prompt, and what follows for TTFT, TPOT and rate.
+"""Roofline of one replica: the time of one decode step and of one prompt.
 
-All functions are vectorised: deployments (n, 1) against a concurrency or length grid (n, m) or (m,). Times
-are seconds.
+Every function is vectorised: deployments (n, 1) against a concurrency or length grid (n, m) or (m,). Times
+are seconds. ``a (+) b`` below is the p-norm ``(a^p + b^p)^(1/p)``: p = 1 adds, large p takes the longer.
 
-    step(B)  = max(memory, compute) + overlap * min(memory, compute) + collectives + host
-    prefill  = max(memory, compute) + overlap * min(memory, compute) + collectives   of one prompt
-    TPOT     = step(B) + (B - 1) * prefill / generated          closed loop on a shared replica
-    rate     = B / (TTFT + (generated - 1) * TPOT)              requests/s, Little's law
+    step(B)    = [weights (+) products] + [KV reads (+) attention] + collectives + host
+    prefill(L) = products + attention + collectives of L prompt tokens
+
+The constants are fitted on measured points (``bench/fit_roofline.py``) and live in the library tables
+``chip_families``, ``software_eras`` and ``roofline_constants``.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from planner.performance.deployment import Array, Deployments
 from planner.performance.memory import kv_bytes_per_chip
 from planner.performance.roofline_constants import RooflineConstants
-from planner.units import US_PER_SECOND
 
 ACTIVATION_BYTES = 2.0
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Times and rate of a replica at each concurrency; seconds and requests/s, shape (n, m)."""
-
-    ttft_s: Array
-    tpot_s: Array
-    requests_per_s: Array
-    prefill_s: Array
-    step_s: Array
-
-
 def experts_touched_fraction(deployment: Deployments, tokens: Array | float) -> Array:
-    """Return the expected share of experts that a batch of tokens reads: ``1 - (1 - k/E)^tokens``."""
+    """Return the share of experts a batch of tokens calls under even routing: ``1 - (1 - k/E)^tokens``."""
     idle = 1.0 - np.minimum(deployment.active_experts / deployment.experts, 1.0)
     return 1.0 - np.power(idle, tokens)
 
 
-def weight_read_bytes(deployment: Deployments, batch: Array | float, constants: RooflineConstants) -> Array:
-    """Return weight traffic of one step per chip, bytes of equivalent dense reading.
+def dense_parameters(deployment: Deployments) -> Array:
+    """Return parameters used by every token whatever its routing (the embedding look-up is not read)."""
+    return deployment.active - routed_parameters(deployment)
 
-    Dense weights once per step; routed experts only where a token of the batch goes, at the lower bandwidth
-    of scattered reads. The input embedding is a look-up and is not read.
+
+def routed_parameters(deployment: Deployments) -> Array:
+    """Return routed-expert parameters one token uses."""
+    return deployment.expert_weights * deployment.active_experts / deployment.experts
+
+
+def weight_read_bytes(deployment: Deployments, batch: Array | float, constants: RooflineConstants) -> Array:
+    """Return weight traffic of one step per chip, bytes.
+
+    Dense weights once; routed experts as far as the batch touches them, less what uneven routing saves
+    (``expert_read_ratio``). Data-parallel attention reads all dense weights on every chip.
     """
-    routed_active = deployment.expert_weights * deployment.active_experts / deployment.experts
-    dense = deployment.active - routed_active
     spread = np.where(deployment.attention_dp > 0, 1.0, deployment.chips)
-    routed = deployment.expert_weights * experts_touched_fraction(deployment, batch) / deployment.chips
-    return (dense / spread + routed / constants.expert_bandwidth_fraction) * deployment.weight_bytes
+    touched = experts_touched_fraction(deployment, batch) * constants.expert_read_ratio
+    routed = deployment.expert_weights * touched / deployment.chips
+    return (dense_parameters(deployment) / spread + routed) * deployment.weight_bytes
+
+
+def product_flops(deployment: Deployments, tokens: Array | float, constants: RooflineConstants) -> Array:
+    """Return FLOPs of the matrix products of some tokens, in dense-equivalent work.
+
+    2 per parameter and token; expert products run at ``expert_mfu_ratio`` of the dense speed.
+    """
+    routed = routed_parameters(deployment) / constants.expert_mfu_ratio
+    return 2.0 * tokens * (dense_parameters(deployment) + routed)
+
+
+def expert_tile_flops(deployment: Deployments, tokens: Array | float, constants: RooflineConstants) -> Array:
+    """Return FLOPs lost because each touched expert works on whole tiles of tokens."""
+    touched = experts_touched_fraction(deployment, tokens)
+    padded = 2.0 * constants.expert_tile_tokens * deployment.expert_weights * touched
+    return padded / constants.expert_mfu_ratio
 
 
 def attended_tokens(deployment: Deployments, context: Array | float) -> Array:
@@ -58,98 +70,105 @@ def attended_tokens(deployment: Deployments, context: Array | float) -> Array:
     return np.minimum(context, deployment.sparse_topk)
 
 
-def attention_flops(deployment: Deployments, context: Array | float) -> Array:
+def attention_flops(deployment: Deployments, context: Array | float, width: Array) -> Array:
     """Return FLOPs of attention for one new token against a context, all layers.
 
-    4 * heads * head size per attended token and layer (two products); a latent cache works on the 576 cached
-    elements per head instead of the head size.
+    4 * heads * width per attended token and layer: two products of the width.
     """
-    cached_width = np.where(
-        deployment.mla > 0, deployment.kv_full / np.maximum(deployment.layers, 1.0), deployment.head_dim
-    )
     full = deployment.full_layers * attended_tokens(deployment, context)
     sliding = deployment.sliding_layers * np.minimum(context, deployment.window)
-    return 4.0 * deployment.heads * cached_width * (full + sliding)
+    return 4.0 * deployment.heads * width * (full + sliding)
+
+
+def decode_width(deployment: Deployments) -> Array:
+    """Return elements per head each attended token costs: head size, or the latent of an MLA cache."""
+    latent = deployment.kv_full / np.maximum(deployment.layers, 1.0)
+    return np.where(deployment.mla > 0, latent, deployment.head_dim)
 
 
 def collective_s(deployment: Deployments, tokens: Array | float, constants: RooflineConstants) -> Array:
     """Return time of the collectives of one pass of some tokens, seconds.
 
     Tensor parallel: two all-reduces per layer, ``latency + 2 (N-1)/N * tokens * hidden * 2 bytes / link``.
-    Data-parallel attention: two all-to-alls per expert layer at twice the latency.
+    Data-parallel attention: two all-to-alls per expert layer at twice the latency, a chip's share each.
+    Pipeline: one hand-over per stage.
     """
     chips = deployment.chips / deployment.pipeline
-    ring = 2.0 * (chips - 1.0) / chips
-    volume = ring * tokens * deployment.hidden * ACTIVATION_BYTES
-    transfer = volume / (constants.link_efficiency_fraction * np.maximum(deployment.link, 1.0))
-    latency = constants.collective_latency_us / US_PER_SECOND
+    achieved = np.where(
+        deployment.scale_up > 1, constants.link_efficiency_fraction, constants.bus_efficiency_fraction
+    )
+    volume = 2.0 * (chips - 1.0) / chips * tokens * deployment.hidden * ACTIVATION_BYTES
+    transfer = volume / (achieved * np.maximum(deployment.link, 1.0))
+    latency = constants.collective_latency_s
     reduce = 2.0 * deployment.layers * (latency + transfer)
     exchange = 2.0 * deployment.moe_layers * (2.0 * latency + transfer / chips)
-    return np.where(chips > 1, np.where(deployment.attention_dp > 0, exchange, reduce), 0.0)
+    parallel = np.where(chips > 1, np.where(deployment.attention_dp > 0, exchange, reduce), 0.0)
+    return parallel + 2.0 * latency * (deployment.pipeline - 1.0)
 
 
-def _overlapped(memory_s: Array, compute_s: Array, constants: RooflineConstants) -> Array:
-    longer, shorter = np.maximum(memory_s, compute_s), np.minimum(memory_s, compute_s)
-    return longer + constants.overlap_fraction * shorter
+def overlapped(first_s: Array, second_s: Array, constants: RooflineConstants) -> Array:
+    """Return the p-norm of two times that partly hide each other."""
+    power = constants.overlap_exponent
+    return np.power(np.power(first_s, power) + np.power(second_s, power), 1.0 / power)
+
+
+def attention_imbalance(deployment: Deployments, constants: RooflineConstants) -> Array:
+    """Return how much longer the fullest chip works than the average one under data-parallel attention."""
+    return np.where(deployment.attention_dp > 0, constants.attention_dp_imbalance_ratio, 1.0)
+
+
+def host_s(deployment: Deployments, batch: Array | float, constants: RooflineConstants) -> Array:
+    """Return host and launch time of one step: per stage, per layer (more with experts), per sequence."""
+    expert_share = deployment.moe_layers / np.maximum(deployment.layers, 1.0)
+    per_layer = deployment.layer_s * (1.0 + (constants.expert_layer_ratio - 1.0) * expert_share)
+    stages = deployment.pipeline * deployment.step_s
+    return stages + deployment.layers * per_layer + batch * deployment.sequence_s
 
 
 def decode_step_s(
     deployment: Deployments, batch: Array | float, context: Array | float, constants: RooflineConstants
 ) -> Array:
-    """Return time of one decode step of a batch whose sequences are at a mean context, seconds."""
-    visible = attended_tokens(deployment, context)
-    read = weight_read_bytes(deployment, batch, constants) + batch * kv_bytes_per_chip(deployment, visible)
-    memory_s = read / (deployment.bandwidth_efficiency * deployment.bandwidth)
-    flops = batch * (2.0 * deployment.active + attention_flops(deployment, context))
-    compute_s = flops / (deployment.chips * deployment.mfu * deployment.peak_flops)
-    host_s = deployment.layers * deployment.layer_s + batch * deployment.sequence_s
-    step = _overlapped(memory_s, compute_s, constants) + collective_s(deployment, batch, constants) + host_s
+    """Return time of one decode step of a batch whose sequences stand at a mean context, seconds.
+
+    A pipeline of P stages works on P micro-batches, so every stage reads its weights P times per step.
+    """
+    micro = np.maximum(batch / deployment.pipeline, 1.0)
+    imbalance = attention_imbalance(deployment, constants)
+    bandwidth = deployment.bandwidth_efficiency * deployment.bandwidth
+    compute = deployment.chips * deployment.mfu * deployment.peak_flops
+    weights_s = deployment.pipeline * weight_read_bytes(deployment, micro, constants) / bandwidth
+    padding = deployment.pipeline * expert_tile_flops(deployment, micro, constants)
+    products_s = (imbalance * product_flops(deployment, batch, constants) + padding) / compute
+    cache_ratio = np.where(
+        deployment.mla > 0, constants.latent_kv_bandwidth_ratio, constants.kv_bandwidth_ratio
+    )
+    cached = batch * kv_bytes_per_chip(deployment, attended_tokens(deployment, context)) * imbalance
+    cache_s = cached / (bandwidth * cache_ratio)
+    flops = batch * attention_flops(deployment, context, decode_width(deployment))
+    attention_s = flops / (compute * constants.decode_attention_mfu_ratio)
+    device_s = overlapped(weights_s, products_s, constants) + overlapped(cache_s, attention_s, constants)
+    stretched = np.where(deployment.pipeline > 1, constants.pipeline_imbalance_ratio, 1.0) * device_s
+    step = stretched + collective_s(deployment, micro, constants) + host_s(deployment, batch, constants)
     return step / deployment.tuning
 
 
-def prefill_s(deployment: Deployments, prompt_tokens: Array | float, constants: RooflineConstants) -> Array:
-    """Return time of the uncached part of one prompt on an otherwise idle replica, seconds.
-
-    ``(2 * active * L + causal attention at the mean context L/2) / (chips * MFU * peak) + collectives``
-    """
-    per_token = 2.0 * deployment.active + attention_flops(deployment, np.asarray(prompt_tokens) / 2.0)
-    compute_s = prompt_tokens * per_token / (deployment.chips * deployment.mfu * deployment.peak_flops)
-    return (compute_s + collective_s(deployment, prompt_tokens, constants)) / deployment.tuning
-
-
-def closed_loop(
+def prefill_s(
     deployment: Deployments,
-    batch: Array,
-    input_tokens: Array | float,
-    generated_tokens: Array | float,
-    uncached_tokens: Array | float,
+    prompt_tokens: Array | float,
     constants: RooflineConstants,
-) -> Timing:
-    """Return median TTFT, mean TPOT and completed requests/s with a fixed number of requests in flight.
-
-    Prompts of the other ``B - 1`` requests delay decoding once per generated length (chunked prefill spreads
-    it evenly); a first token waits for its own prompt, a floor of host work and the step in progress.
-    """
-    context = np.asarray(input_tokens) + np.asarray(generated_tokens) / 2.0
-    step = decode_step_s(deployment, batch, context, constants)
-    prompt = prefill_s(deployment, uncached_tokens, constants)
-    tpot = step + (batch - 1.0) * prompt / generated_tokens
-    ttft = constants.ttft_floor_ms / 1000.0 + constants.ttft_prefill_ratio * prompt + step
-    rate = batch / (ttft + np.maximum(np.asarray(generated_tokens) - 1.0, 0.0) * tpot)
-    return Timing(ttft, tpot, rate, np.broadcast_to(prompt, rate.shape), step)
-
-
-def static_batch_rate(
-    deployment: Deployments,
-    batch: Array,
-    input_tokens: Array | float,
-    generated_tokens: Array | float,
-    constants: RooflineConstants,
+    cached_tokens: Array | float = 0.0,
 ) -> Array:
-    """Return requests/s of a batch started together, or of an offline run kept full.
+    """Return replica time that the uncached part of one prompt takes, seconds.
 
-    ``B / (generated * step(B) + B * prefill)``
+    Causal attention at the mean context ``cached + L/2``; models with a sparse-attention indexer spend
+    ``sparse_prefill_ratio`` times the bare products (indexer scores over the whole prompt).
     """
-    context = np.asarray(input_tokens) + np.asarray(generated_tokens) / 2.0
-    step = decode_step_s(deployment, batch, context, constants)
-    return batch / (generated_tokens * step + batch * prefill_s(deployment, input_tokens, constants))
+    context = cached_tokens + np.asarray(prompt_tokens) / 2.0
+    attention = attention_flops(deployment, context, deployment.head_dim)
+    attention = prompt_tokens * attention / constants.prefill_attention_mfu_ratio
+    compute = deployment.chips * deployment.mfu * deployment.peak_flops
+    sparse = np.where(np.isfinite(deployment.sparse_topk), constants.sparse_prefill_ratio, 1.0)
+    work_s = (product_flops(deployment, prompt_tokens, constants) + attention) / compute
+    work_s = work_s * sparse * attention_imbalance(deployment, constants)
+    moved_s = collective_s(deployment, prompt_tokens, constants) / deployment.pipeline
+    return constants.prefill_time_ratio * (work_s + moved_s) / deployment.tuning

@@ -7,44 +7,35 @@ from dataclasses import dataclass, fields
 import pandas as pd
 
 from planner.errors import Fault, InputError
+from planner.units import BYTES_PER_GB, US_PER_SECOND
 
 
 @dataclass(frozen=True)
 class RooflineConstants:
-    """Values of table ``roofline_constants`` by name (units there).
+    """Values of table ``roofline_constants`` by name; units and meanings stand there."""
 
-    Attributes
-    ----------
-    overlap_fraction
-        Share of the shorter of memory and compute time that the longer one does not hide.
-    expert_bandwidth_fraction
-        Achieved share of bandwidth for scattered expert weights relative to dense weights.
-    collective_latency_us
-        Fixed time of one collective over the scale-up links.
-    link_efficiency_fraction
-        Achieved share of the link bandwidth.
-    memory_overhead_gb
-        Activations, graphs and library buffers per chip.
-    sequence_limit
-        Most sequences an engine schedules at once.
-    ttft_floor_ms, ttft_prefill_ratio
-        Host time before a first token, and its time over the bare prefill time.
-    measured_band_low_ratio, measured_band_high_ratio, anchored_band_low_ratio, anchored_band_high_ratio
-        Error bands (true / stated) of measured and of anchored points.
-    opaque_prefill_time_fraction
-        Share of busy time in prefill where a mixed point states only its rate.
-    prefill_power_ratio, decode_power_ratio
-        Draw above idle in each phase relative to the busy draw of the product.
-    """
-
-    overlap_fraction: float
-    expert_bandwidth_fraction: float
+    overlap_exponent: float
+    expert_read_ratio: float
+    expert_mfu_ratio: float
+    expert_tile_tokens: float
+    expert_layer_ratio: float
+    kv_bandwidth_ratio: float
+    latent_kv_bandwidth_ratio: float
+    decode_attention_mfu_ratio: float
+    prefill_attention_mfu_ratio: float
+    prefill_time_ratio: float
+    sparse_prefill_ratio: float
     collective_latency_us: float
     link_efficiency_fraction: float
+    bus_efficiency_fraction: float
+    attention_dp_imbalance_ratio: float
+    pipeline_imbalance_ratio: float
     memory_overhead_gb: float
     sequence_limit: float
-    ttft_floor_ms: float
-    ttft_prefill_ratio: float
+    first_token_prefill_ratio: float
+    first_token_step_ratio: float
+    first_token_chunk_tokens: float
+    first_token_queue_ratio: float
     measured_band_low_ratio: float
     measured_band_high_ratio: float
     anchored_band_low_ratio: float
@@ -55,8 +46,13 @@ class RooflineConstants:
 
     @property
     def memory_overhead_bytes(self) -> float:
-        """Return the overhead per chip in bytes."""
-        return self.memory_overhead_gb * 1e9
+        """Return the memory per chip that is neither weights nor cache, bytes."""
+        return self.memory_overhead_gb * BYTES_PER_GB
+
+    @property
+    def collective_latency_s(self) -> float:
+        """Return the fixed time of one collective, seconds."""
+        return self.collective_latency_us / US_PER_SECOND
 
 
 def roofline_constants(table: pd.DataFrame) -> RooflineConstants:

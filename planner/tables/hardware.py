@@ -79,6 +79,12 @@ CHIP_FAMILIES = Table(
         fraction(
             "mfu_fp4_fraction", "achieved share of the FP4 peak in prefill; blank when no FP4 path", high=1.2
         ),
+        positive(
+            "overhead_ratio",
+            "ratio",
+            "host, launch and small-kernel time relative to Hopper systems",
+            required=True,
+        ),
         positive("band_low_ratio", "ratio", "lower end of the error band: true / predicted", required=True),
         positive("band_high_ratio", "ratio", "upper end of the error band: true / predicted", required=True),
         integer("fit_rows", "rows", "measured rows behind the fit; 0 when borrowed from another family"),

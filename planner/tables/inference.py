@@ -76,14 +76,19 @@ ENGINES = Table(
         key("engine", "name of the configuration"),
         text("software", "serving software", required=True),
         text("version", "version the numbers hold for"),
+        key("era", "software era whose overheads the engine has", "software_eras.era"),
         choice("weight_precision", "precision of the weights", PRECISIONS, required=False),
         choice("kv_precision", "precision of the KV cache", PRECISIONS, required=False),
         keys("vendors", "chip makers the engine runs on; blank = all"),
         keys("models", "models it can serve; blank = all", "models.model"),
         fraction("quality_pass_fraction", "quality pass rate against the reference precision", required=True),
-        fraction("memory_fraction", "share of device memory the engine may use"),
-        number("layer_overhead_us", "us per layer", "host and launch time per layer and step"),
-        number("sequence_overhead_us", "us per sequence", "host time per sequence and step"),
+        fraction("memory_fraction", "share of device memory the engine may use; blank = its era's"),
+        number(
+            "layer_overhead_us", "us per layer", "host and launch time per layer and step; blank = its era's"
+        ),
+        number(
+            "sequence_overhead_us", "us per sequence", "host time per sequence and step; blank = its era's"
+        ),
         positive(
             "tuning_ratio",
             "ratio",
@@ -161,6 +166,27 @@ OPERATING_POINTS = Table(
     ),
 )
 
+SOFTWARE_ERAS = Table(
+    "software_eras",
+    "overheads of serving software by era, fitted on measured points",
+    ("era",),
+    (
+        key("era", "name of the software and its era"),
+        text(
+            "names",
+            "fragments of foreign engine names that mean this software, separated by semicolons; blank = any",
+        ),
+        text("versions", "beginnings of its version texts, separated by semicolons; blank = any other"),
+        number("layer_overhead_us", "us per layer", "host and launch time per layer and step", required=True),
+        number("step_overhead_us", "us per step", "host time per step and pipeline stage", required=True),
+        number("sequence_overhead_us", "us per sequence", "host time per sequence and step", required=True),
+        number("first_token_overhead_ms", "ms", "request handling before a first token", required=True),
+        fraction("memory_fraction", "share of nominal device memory the engine may use", required=True),
+        integer("fit_rows", "rows", "measured rows behind the fit; 0 when borrowed from another era"),
+        *provenance(),
+    ),
+)
+
 ROOFLINE_CONSTANTS = Table(
     "roofline_constants",
     "constants of the roofline that belong to no chip family and no engine, fitted on measured points",
@@ -204,4 +230,4 @@ LEVERS = Table(
     ),
 )
 
-TABLES = (MODELS, ENGINES, OPERATING_POINTS, ROOFLINE_CONSTANTS, STATISTIC_FACTORS, LEVERS)
+TABLES = (MODELS, ENGINES, OPERATING_POINTS, SOFTWARE_ERAS, ROOFLINE_CONSTANTS, STATISTIC_FACTORS, LEVERS)
