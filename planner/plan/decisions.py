@@ -180,15 +180,17 @@ def _site_power(c: Coefficients, fleet: pd.DataFrame, energy: pd.DataFrame) -> p
 
 
 def _sites(c: Coefficients, columns: ColumnIndex, values: np.ndarray, fleet: pd.DataFrame) -> pd.DataFrame:
-    """Return site, period, open: by its binary where opening costs something, else whether anything stands there."""
+    """Return site, period, open, open_fraction: the binary where opening costs something, else whether a unit stands there.
+
+    ``open_fraction`` is 0 or 1, and a share in the linear relaxation.
+    """
     opened = columns.frame("open")
-    chosen = opened.assign(open=values[opened["column"].to_numpy(int)].round() > 0)[["site", "period", "open"]]
-    standing = fleet.groupby(["site", "period"])["units"].sum().gt(0).rename("standing").reset_index()
+    chosen = opened.assign(chosen=values[opened["column"].to_numpy(int)])[["site", "period", "chosen"]]
+    standing = fleet.groupby(["site", "period"])["units"].sum().gt(0).astype(float).rename("standing").reset_index()
     every = pd.concat([c.site_limits[["site", "period"]], standing[["site", "period"]]], ignore_index=True).drop_duplicates()
     table = every.merge(chosen, on=["site", "period"], how="left").merge(standing, on=["site", "period"], how="left")
-    known = table["open"].notna()
-    table["open"] = np.where(known, table["open"] == True, table["standing"] == True)  # noqa: E712  (object column with gaps)
-    return table[["site", "period", "open"]].reset_index(drop=True)
+    share = table["chosen"].where(table["chosen"].notna(), table["standing"].fillna(0.0)).clip(0.0, 1.0)
+    return table[["site", "period"]].assign(open=share.round() > 0, open_fraction=share).reset_index(drop=True)
 
 
 def peak_units(frames: Mapping[str, pd.DataFrame]) -> pd.Series:

@@ -1,0 +1,15 @@
+"""The audit: every limit and every cost of a plan, recomputed from the input tables by plain arithmetic.
+
+It reads the scenario and the plan's decision frames; it knows nothing of the solver, of how the model was
+built, or of the coefficients the model multiplied. Shared with the planner are only the stated policies: the
+calendar of the demand forecast, the form of PUE against temperature, and the windows of tariffs.
+
+Reading order: ``report`` (what a check is), ``clock``, ``facts``, ``standing`` and ``rates`` (what the inputs
+give), ``books`` (the plan beside them), ``hardware_costs``, ``site_costs``, ``accounts`` (the ledger once
+more), the ``*_checks`` by subject, ``audit`` (all of them in order).
+"""
+
+from planner.plan.audit.audit import CHECKS, audit_plan
+from planner.plan.audit.report import AuditReport
+
+__all__ = ["CHECKS", "AuditReport", "audit_plan"]

@@ -1,0 +1,95 @@
+"""The ledger of a plan, recomputed line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from planner.plan.audit.books import Books
+from planner.plan.audit.hardware_costs import keeping_entries, order_entries, rent_entries
+from planner.plan.audit.report import beside, total
+from planner.plan.audit.site_costs import (
+    build_entries,
+    energy_entries,
+    opening_entries,
+    peak_entries,
+    sunk_entries,
+    value_entries,
+)
+
+SOURCES: Mapping[str, Callable[[Books], pd.DataFrame]] = {
+    "hardware_purchase": order_entries,
+    "installation": order_entries,
+    "hardware_residual": order_entries,
+    "lease": order_entries,
+    "reserved_rent": order_entries,
+    "on_demand_rent": rent_entries,
+    "spot_rent": rent_entries,
+    "maintenance": keeping_entries,
+    "facility_rent": keeping_entries,
+    "staff": keeping_entries,
+    "network": keeping_entries,
+    "facility_build": build_entries,
+    "cooling_build": build_entries,
+    "facility_residual": build_entries,
+    "cooling_maintenance": build_entries,
+    "site_opening": opening_entries,
+    "site_fixed": opening_entries,
+    "tariff_fixed": opening_entries,
+    "energy": energy_entries,
+    "carbon": energy_entries,
+    "demand_charge": peak_entries,
+    "optional_demand_value": value_entries,
+    "sunk_book_value": sunk_entries,
+}
+"""Every cost line, and what recomputes it."""
+
+
+LEDGER_KEY = ["line", "kind", "period", "site", "offer", "workload"]
+
+
+@dataclass(frozen=True)
+class Accounts(Books):
+    """The books with every cost entry recomputed."""
+
+    @cached_property
+    def ledger(self) -> pd.DataFrame:
+        """Return every cost entry: its labels, amount, discount_factor, discounted, in_objective.
+
+        Paid at the start of the period, in its middle, or at the end of the horizon; the value of optional
+        demand counts in the objective ``cost`` only, sunk book value never.
+        """
+        entries = pd.concat([source(self) for source in dict.fromkeys(SOURCES.values())], ignore_index=True)
+        factor = np.select(
+            [entries["kind"].eq("sunk"), entries["timing"].eq("start"), entries["timing"].eq("mid")],
+            [1.0, self.period_of(entries, "discount_start"), self.period_of(entries, "discount_mid")],
+            default=self.period_of(entries, "discount_end"),
+        )
+        counted = counts_in_objective(entries["kind"], self.plan.headline.get("minimised"))
+        return entries.assign(
+            discount_factor=factor, discounted=entries["amount"] * factor, in_objective=counted
+        )
+
+    @cached_property
+    def lines(self) -> pd.DataFrame:
+        """Return the plan's ledger beside the recomputed one: LEDGER_KEY, quantity (amount, discounted),
+        left, right.
+        """
+        parts = []
+        for quantity in ("amount", "discounted"):
+            stated, own = (
+                total(frame[quantity], frame, LEDGER_KEY) for frame in (self["costs"], self.ledger)
+            )
+            parts.append(beside(stated, own).assign(quantity=quantity))
+        return pd.concat(parts, ignore_index=True)
+
+
+def counts_in_objective(kind: pd.Series, minimised: object) -> pd.Series:
+    """Return whether rows of a kind are part of the objective: payments always, value under ``cost``, sunk
+    never.
+    """
+    return kind.isin(("capex", "opex")) | (kind.eq("value") & (minimised == "cost"))

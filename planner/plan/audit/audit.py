@@ -1,0 +1,149 @@
+"""All checks in reading order, and the audit of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from planner.plan.audit import (
+    calendar_checks,
+    cost_checks,
+    fleet_checks,
+    headline_checks,
+    latency_checks,
+    service_checks,
+    site_checks,
+)
+from planner.plan.audit.accounts import Accounts
+from planner.plan.audit.facts import Facts
+from planner.plan.audit.report import AuditReport, Check, breaches, report_of
+from planner.plan.audit.required import missing_columns
+from planner.plan.plan import Plan
+
+CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
+    **{
+        check.__name__: check
+        for check in (
+            calendar_checks.calendar,
+            calendar_checks.block_hours,
+            calendar_checks.period_dates,
+            calendar_checks.discount_factors,
+            calendar_checks.block_demand,
+            calendar_checks.block_price,
+            calendar_checks.block_pue,
+            service_checks.demand_balance,
+            service_checks.must_serve,
+            service_checks.prefill_balance,
+            service_checks.decode_balance,
+            service_checks.capacity,
+            service_checks.point_rates,
+            service_checks.point_peaks,
+            service_checks.point_power,
+            service_checks.point_admissible,
+            service_checks.non_negative,
+            service_checks.placement,
+            latency_checks.round_trip,
+            latency_checks.route_of_flow,
+            latency_checks.ttft_target,
+            latency_checks.tpot_target,
+            latency_checks.e2e_target,
+            fleet_checks.whole_units,
+            fleet_checks.order_dates,
+            fleet_checks.order_serves,
+            fleet_checks.on_sale,
+            fleet_checks.fleet_balance,
+            fleet_checks.hourly_peak,
+            fleet_checks.supply,
+            fleet_checks.hourly_supply,
+            fleet_checks.standing_rules,
+            fleet_checks.unit_numbers,
+            site_checks.grid_power,
+            site_checks.it_load,
+            site_checks.site_power,
+            site_checks.energy_use,
+            site_checks.provisioned_power,
+            site_checks.it_power,
+            site_checks.facility_power,
+            site_checks.rack_space,
+            site_checks.hall_capacity,
+            site_checks.cooling_capacity,
+            site_checks.stay_open,
+            site_checks.open_sites,
+            site_checks.billing_peak,
+            site_checks.power_levels,
+            cost_checks.budget,
+            cost_checks.order_prices,
+            cost_checks.order_payments,
+        )
+    },
+    **cost_checks.LINE_CHECKS,
+    **{
+        check.__name__: check
+        for check in (
+            cost_checks.known_lines,
+            cost_checks.counted_lines,
+            headline_checks.objective,
+            headline_checks.total_cost,
+            headline_checks.effective_tokens,
+            headline_checks.generated_tokens,
+            headline_checks.input_tokens,
+            headline_checks.served_fraction,
+            headline_checks.yield_factors,
+            headline_checks.token_totals,
+            headline_checks.unit_cost,
+            headline_checks.accounting_unit_cost,
+            headline_checks.unserved_fraction,
+            headline_checks.horizon_hours,
+            headline_checks.liability_after_horizon,
+            headline_checks.headline_lists,
+            headline_checks.proof,
+        )
+    },
+}
+"""Every check of a plan, by name."""
+
+
+def audit_plan(plan: Plan) -> AuditReport:
+    """Return what a recalculation from the input tables and the plan's frames says about every limit and
+    every cost.
+
+    It knows nothing of the solver or of how the model was built. A run without a plan is audited for what it
+    claims: its status, and that it says what is short.
+
+    Parameters
+    ----------
+    plan
+        A plan as solved, or as loaded from disk.
+    """
+    if plan.status not in ("optimal", "feasible"):
+        return report_of([without_plan(plan)])
+    missing = missing_columns(plan)
+    complete = breaches("complete", "frames", missing, [True] * len(missing), ["frame", "column"])
+    if not complete.passed:
+        return report_of([complete])
+    books = Accounts(plan, Facts(plan.scenario))
+    return report_of([complete, *(check(books) for check in CHECKS.values())])
+
+
+def without_plan(plan: Plan) -> Check:
+    """Return the check of a run without a plan: a known status, no decisions, and shortages where it is
+    infeasible.
+    """
+    shortages = plan.frames.get("shortages", pd.DataFrame())
+    named = len(shortages) > 0 and (shortages["amount"].fillna(0.0) >= 0.0).all()
+    rows = pd.DataFrame(
+        {
+            "statement": [
+                "status is infeasible or no_solution",
+                "an infeasible run names what is short",
+                "there are no decisions",
+            ],
+            "broken": [
+                plan.status not in ("infeasible", "no_solution"),
+                plan.status == "infeasible" and not named,
+                any(name in plan.frames for name in ("orders", "fleet", "serving", "costs")),
+            ],
+        }
+    )
+    return breaches("without_plan", "status", rows, rows["broken"], ["statement"])

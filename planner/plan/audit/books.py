@@ -1,0 +1,246 @@
+"""The plan under audit beside the facts of its scenario, and what several checks need of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from planner.plan.audit.clock import CELL, first_period_from, serving_periods
+from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, LOT, Facts, at
+from planner.plan.audit.rates import busy_unit, points_of, request_tokens
+from planner.plan.audit.report import keyed, total
+from planner.plan.audit.standing import STAND, price_at, standing
+from planner.plan.plan import Plan
+
+PLACE = ["period", "site", "cooling"]
+
+
+@dataclass(frozen=True)
+class Books:
+    """A plan and the facts it is held against; what is derived is derived once.
+
+    Attributes
+    ----------
+    plan
+        The plan; only its decision frames and headline are read, never the solver's values.
+    facts
+        Facts of its scenario.
+    """
+
+    plan: Plan
+    facts: Facts
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        return self.plan.frames[name]
+
+    def headline(self, name: str) -> float:
+        """Return a number of the headline; NaN where it is null or absent."""
+        value: Any = self.plan.headline.get(name)
+        return float("nan") if value is None else float(value)
+
+    @cached_property
+    def hours(self) -> pd.Series:
+        """Return the hours of each block, summed over its cells, index (period, block)."""
+        cells = self["block_cells"]
+        return total(cells["hours"], cells, ["period", "block"])
+
+    def hours_of(self, rows: pd.DataFrame) -> np.ndarray:
+        """Return the hours of the block of each row."""
+        return at(self.hours, rows, ["period", "block"]).to_numpy(float)
+
+    def period_of(self, rows: pd.DataFrame, column: str, name: str = "period") -> np.ndarray:
+        """Return a column of the period of each row."""
+        return self.facts.periods[column].reindex(rows[name]).to_numpy()
+
+    def block_mean(self, cells: pd.DataFrame, column: str, by: list[str]) -> pd.Series:
+        """Return the mean over each block of a quantity by hour class, weighted by hours; index (by, period,
+        block).
+        """
+        joined = cells.merge(self["block_cells"][[*CELL, "hours", "block"]], on=CELL)
+        key = [*by, "period", "block"]
+        return total(joined[column] * joined["hours"], joined, key) / total(joined["hours"], joined, key)
+
+    @cached_property
+    def block_pue(self) -> pd.Series:
+        """Return PUE by (site, cooling, period, block)."""
+        return self.block_mean(self.facts.cell_pue, "pue", ["site", "cooling"])
+
+    @cached_property
+    def block_price(self) -> pd.Series:
+        """Return the energy price by (site, period, block), scenario currency per kWh."""
+        return self.block_mean(self.facts.cell_price, "price_per_kwh", ["site"])
+
+    @cached_property
+    def block_demand(self) -> pd.Series:
+        """Return first attempts/s by (workload, region, period, block)."""
+        return self.block_mean(self.facts.cell_demand, "requests_per_s", ["workload", "region"])
+
+    @cached_property
+    def tokens(self) -> pd.DataFrame:
+        """Return Mtok per request by (workload, shape)."""
+        return request_tokens(self.facts)
+
+    @cached_property
+    def orders(self) -> pd.DataFrame:
+        """Return the orders with the numbers of one unit, ``first`` (ordinal of the first period it serves),
+        price.
+        """
+        orders = self["orders"]
+        unit = standing(self.facts, orders).drop(columns=[*STAND, "price_unit"])
+        start = self.period_of(orders, "start_weeks")
+        ordinal = self.period_of(orders, "ordinal")
+        # A rental waits for its first delivery from the start of the horizon, then serves in its own period.
+        committed = unit["mode"].isin(BOUGHT_OR_TERMED).to_numpy()
+        first = np.where(
+            committed, first_period_from(self.facts.periods, start + unit["delay_weeks"]), ordinal
+        )
+        priced = standing(self.facts, orders)
+        return orders[["offer", "site", "cooling", "period", "units"]].assign(
+            **{name: unit[name] for name in unit.columns},
+            price_unit=priced["price_unit"],
+            first=first,
+            paid_price=price_at(priced, self.period_of(orders, "start_years")),
+        )
+
+    @cached_property
+    def serves(self) -> np.ndarray:
+        """Return which periods each order serves: ndarray (orders, periods), bool."""
+        orders, periods = self.orders, self.facts.periods
+        committed = orders["mode"].isin(BOUGHT_OR_TERMED).to_numpy()
+        served = serving_periods(
+            periods, orders["first"].to_numpy(int), orders["service_years"].to_numpy(float)
+        )
+        same = orders["first"].to_numpy(int)[:, None] == np.arange(len(periods))[None, :]
+        return np.where(committed[:, None], served, same)
+
+    @cached_property
+    def due_fleet(self) -> pd.Series:
+        """Return the units that orders and existing lots put in service, index (offer, site, cooling,
+        period).
+        """
+        rows, columns = np.nonzero(self.serves)
+        orders = self.orders.iloc[rows].assign(period=self.facts.periods.index[columns])
+        lots = self.lots
+        both = pd.concat(
+            [orders[[*STAND, "period", "units"]], lots[[*STAND, "period", "units"]]], ignore_index=True
+        )
+        return total(both["units"], both, [*STAND, "period"])
+
+    @cached_property
+    def lots(self) -> pd.DataFrame:
+        """Return offer, site, cooling, period, units of existing lots: from its first day until it retires.
+
+        Retirement is the stated date, else the first day plus the product's life in years of 365.25 days.
+        """
+        fleet = self.facts.scenario.tables["fleet"]
+        life = self.facts.table("products", "product")["life_years"].reindex(fleet["product"]).fillna(100.0)
+        worn_out = fleet["in_service_date"] + pd.to_timedelta(life.to_numpy() * 365.25, unit="D")
+        ends = fleet["retire_date"].where(fleet["retire_date"].notna(), worn_out)
+        lots = fleet.assign(offer=(LOT + fleet["fleet"]).astype("str"), ends=ends)
+        pairs = lots.merge(self.facts.periods.reset_index()[["period", "start_date"]], how="cross")
+        there = (pairs["in_service_date"] <= pairs["start_date"]) & (pairs["start_date"] < pairs["ends"])
+        return pairs.loc[there, [*STAND, "period", "units"]].reset_index(drop=True)
+
+    @cached_property
+    def fleet(self) -> pd.DataFrame:
+        """Return the fleet frame's units with the numbers of one unit recomputed, and the design PUE where it
+        stands.
+        """
+        fleet = self["fleet"]
+        unit = standing(self.facts, fleet)
+        pue = at(self.facts.design_pue, fleet, ["site", "cooling", "period"])
+        return unit.assign(period=fleet["period"], units=fleet["units"], design_pue=pue)
+
+    @cached_property
+    def own_fleet(self) -> pd.DataFrame:
+        """Return the rows of ``fleet`` whose power, space and cooling are ours."""
+        return self.fleet[self.fleet["includes"].ne(HOSTED)]
+
+    @cached_property
+    def hourly(self) -> pd.DataFrame:
+        """Return the units rented by the hour, block by block, with the numbers of one unit."""
+        rented = self["hourly_rent"]
+        unit = standing(self.facts, rented)
+        return unit.assign(period=rented["period"], block=rented["block"], units=rented["units"])
+
+    @cached_property
+    def serving(self) -> pd.DataFrame:
+        """Return the serving frame's busy units with the point's rate, peak and kW recomputed, and its
+        latencies.
+        """
+        serving = self["serving"]
+        unit = busy_unit(self.facts, self["points"], serving)
+        point = points_of(self["points"], serving)
+        labels = serving[["point", *PLACE, "block", "units_running"]]
+        known = point[
+            [
+                "product",
+                "phase",
+                "workload",
+                "shape",
+                "ttft_class",
+                "model",
+                "engine",
+                "ttft_ms",
+                "tpot_ms",
+                "e2e_ms",
+                "latency_pass_fraction",
+                "quality_pass_fraction",
+            ]
+        ]
+        return labels.join(known).join(unit)
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """Return the flows with the latency class of their route; blank where the route is not admissible."""
+        flows = self["flows"]
+        routes = self["routes"]
+        usable = routes[routes["admissible"]].set_index(["workload", "region", "site"])["ttft_class"]
+        usable = usable[~usable.index.duplicated()]
+        return flows.assign(ttft_class=at(usable, flows, ["workload", "region", "site"]).fillna(""))
+
+    @cached_property
+    def grid_kw(self) -> pd.Series:
+        """Return kW at the meter recomputed from units and busy units, index (site, period, block)."""
+        it = self.it_rows
+        return total(it["it_kw"] * it["pue"], it, ["site", "period", "block"])
+
+    @cached_property
+    def it_rows(self) -> pd.DataFrame:
+        """Return IT kW by site, cooling, period, block: what stands idle, and what running adds; with its
+        PUE.
+        """
+        key = ["site", "cooling", "period", "block"]
+        blocks = self.hours.reset_index()[["period", "block"]]
+        idle = self.own_fleet.loc[~self.own_fleet["hourly"]].merge(blocks, on="period")
+        lent = self.hourly[self.hourly["includes"].ne(HOSTED)]
+        parts = [
+            frame[key].assign(it_kw=(kw * count).to_numpy(float))
+            for frame, kw, count in (
+                (idle, idle["idle_kw"], idle["units"]),
+                (lent, lent["idle_kw"], lent["units"]),
+                (self.serving, self.serving["added_kw"], self.serving["units_running"]),
+            )
+        ]
+        rows = pd.concat(parts, ignore_index=True)
+        ours = self.facts.sites["kind"].reindex(rows["site"]).ne("cloud").to_numpy()
+        rows = rows[ours].reset_index(drop=True)
+        return rows.assign(pue=at(self.block_pue, rows, key))
+
+    @cached_property
+    def usable_kw(self) -> pd.Series:
+        """Return grid kW usable on the first day of each period, index (site, period); 0 before the first
+        date.
+        """
+        dated = self.facts.scenario.tables["site_power"]
+        rows = {}
+        for site in self.facts.sites.index[self.facts.sites["kind"].ne("cloud")]:
+            schedule = dated[dated["site"] == site].sort_values("from_date")
+            for period, start in self.facts.periods["start_date"].items():
+                given = schedule.loc[schedule["from_date"] <= start, "usable_kw"]
+                rows[site, period] = float(given.iloc[-1]) if len(given) else 0.0
+        return keyed(rows, ["site", "period"])

@@ -1,0 +1,219 @@
+"""What the input tables say: offers, units, places and hours, derived here once more and only from the
+tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.pue import partial_pue
+from planner.coefficients.tariff import demand_charges, energy_price_by_cell, fixed_charges
+from planner.inputs import Scenario, resolved_workloads
+from planner.inputs.demand import demand_by_cell
+from planner.plan.audit.clock import CELL, counted_cells, walked_periods
+from planner.plan.audit.report import keyed
+from planner.tables import HOURS
+from planner.units import HOURS_PER_DAY
+
+LOT = "fleet:"
+HOSTED = "hosted"
+BOUGHT_OR_TERMED = ("purchase", "lease", "reserved")
+RENTED = ("on_demand", "spot")
+PLANT = [
+    "distribution_loss_fraction",
+    "fan_pump_fraction",
+    "supply_c",
+    "approach_k",
+    "free_cooling_band_k",
+    "chiller_cop",
+    "chiller_reference_lift_k",
+]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts of one scenario, each derived when first asked for.
+
+    Attributes
+    ----------
+    scenario
+        The scenario of the plan.
+    """
+
+    scenario: Scenario
+
+    def table(self, name: str, key: str) -> pd.DataFrame:
+        """Return an input table by its key column."""
+        return self.scenario.tables[name].set_index(key)
+
+    @cached_property
+    def periods(self) -> pd.DataFrame:
+        """Return the periods, index period (see ``clock.walked_periods``)."""
+        return walked_periods(self.scenario)
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Return the hours of the calendar (see ``clock.counted_cells``)."""
+        return counted_cells(self.periods)
+
+    @cached_property
+    def sites(self) -> pd.DataFrame:
+        """Return the sites, index site, with the exchange rate of their money and their clock."""
+        sites = self.table("sites", "site")
+        offset = self.table("regions", "region")["utc_offset_h"]
+        return sites.assign(
+            fx=self.fx(sites["currency"]), utc_offset_h=sites["region"].map(offset).astype(float)
+        )
+
+    @cached_property
+    def workloads(self) -> pd.DataFrame:
+        """Return the workloads with their targets, index workload."""
+        return resolved_workloads(self.scenario).set_index("workload")
+
+    @cached_property
+    def offers(self) -> pd.DataFrame:
+        """Return offers and existing lots (``fleet:<lot>``, mode owned), index offer.
+
+        Price in the scenario's currency, lead time of the scenario's case, delay_weeks from order to first
+        token, service_years (life of a purchase, term of a lease or reservation).
+        """
+        offers = self.scenario.tables["offers"]
+        case = self.scenario.settings.lead_case
+        lead = offers["lead_weeks"]
+        if case != "base":
+            lead = offers[f"lead_weeks_{case}"].where(offers[f"lead_weeks_{case}"].notna(), lead)
+        life = offers["product"].map(self.table("products", "product")["life_years"]).astype(float)
+        derived = offers.assign(
+            price_converted=offers["price"] * self.fx(offers["currency"]),
+            delay_weeks=lead + offers["install_weeks"],
+            service_years=np.where(offers["mode"] == "purchase", life, offers["term_months"] / 12.0),
+        )
+        lots = self.scenario.tables["fleet"]
+        at_cloud = lots["site"].map(self.table("sites", "site")["kind"]).eq("cloud")
+        existing = pd.DataFrame(
+            {
+                "offer": (LOT + lots["fleet"]).astype("str"),
+                "product": lots["product"],
+                "mode": "owned",
+                "includes": np.where(at_cloud, "hosted", "hardware"),
+            }
+        )
+        return pd.concat([derived, existing], ignore_index=True).set_index("offer")
+
+    def fx(self, currency: pd.Series) -> np.ndarray:
+        """Return units of the scenario's currency per unit of each currency; blank is the scenario's own."""
+        usd = dict(
+            zip(*(self.scenario.tables["fx"][name] for name in ("currency", "usd_per_unit")), strict=True)
+        )
+        own = self.scenario.settings.currency
+        return np.array(
+            [1.0 if pd.isna(name) or name == own else usd[name] / usd[own] for name in currency], dtype=float
+        )
+
+    @cached_property
+    def cell_demand(self) -> pd.DataFrame:
+        """Return first attempts/s by workload, region and hour class of the calendar."""
+        return demand_by_cell(self.scenario)
+
+    @cached_property
+    def cell_price(self) -> pd.DataFrame:
+        """Return the energy price by site and hour class, scenario currency per kWh."""
+        return energy_price_by_cell(self.scenario, self.cells)
+
+    @cached_property
+    def demand_charges(self) -> pd.DataFrame:
+        """Return the demand charges of the tariffs: price per kW and month, and the local window of each."""
+        return demand_charges(self.scenario)
+
+    @cached_property
+    def fixed_per_month(self) -> pd.Series:
+        """Return the fixed charges of each tariff, currency per month."""
+        charges = fixed_charges(self.scenario)
+        return charges.groupby("tariff")["price_per_month"].sum()
+
+    @cached_property
+    def halls(self) -> pd.DataFrame:
+        """Return the (site, cooling) pairs of own and colocation halls, with the numbers of site and
+        cooling.
+        """
+        options = self.scenario.tables["facility_options"]
+        cooling = self.scenario.tables["cooling"].drop(
+            columns=["source", "source_date", "confidence", "notes"]
+        )
+        cooling = cooling.assign(plant_fx=self.fx(cooling["currency"])).drop(columns="currency")
+        joined = options.merge(cooling, on="cooling", how="left", suffixes=("", "_listed"))
+        joined = joined.merge(
+            self.sites[["kind", "region", "fx", "utc_offset_h"]], left_on="site", right_index=True
+        )
+        return joined[joined["kind"] != "cloud"].reset_index(drop=True)
+
+    @cached_property
+    def cell_pue(self) -> pd.DataFrame:
+        """Return PUE by site, cooling and hour class: the mean temperature of the month and local hour."""
+        joined = self.halls.merge(self.cells[CELL], how="cross")
+        local = (joined["hour_utc"] + np.rint(joined["utc_offset_h"])).mod(HOURS_PER_DAY).astype(int)
+        climate = self.scenario.tables["climate"].set_index(["region", "month"])[list(HOURS)]
+        rows = climate.index.get_indexer(pd.MultiIndex.from_frame(joined[["region", "month"]]))
+        outdoor = climate.to_numpy(float)[rows, local.to_numpy()]
+        return joined[["site", "cooling", *CELL]].assign(pue=self._pue(joined, outdoor))
+
+    @cached_property
+    def design_pue(self) -> pd.Series:
+        """Return PUE at the hottest design temperature of each period, index (site, cooling, period)."""
+        climate = self.scenario.tables["climate"]
+        design = climate["design_c"].where(climate["design_c"].notna(), climate[list(HOURS)].max(axis=1))
+        months = self.cells[["period", "month"]].drop_duplicates()
+        joined = self.halls.merge(months, how="cross")
+        joined = joined.merge(
+            climate[["region", "month"]].assign(design=design), on=["region", "month"], how="left"
+        )
+        joined = joined.assign(pue=self._pue(joined, joined["design"].to_numpy(float)))
+        return joined.groupby(["site", "cooling", "period"], sort=False)["pue"].max()
+
+    def _pue(self, rows: pd.DataFrame, outdoor_c: np.ndarray) -> np.ndarray:
+        ratio = partial_pue(outdoor_c, **{name: rows[name].to_numpy(float) for name in PLANT})
+        return np.where(rows["medium"] == HOSTED, 1.0, ratio)
+
+    @cached_property
+    def round_trip_ms(self) -> pd.Series:
+        """Return the round trip by (region, site): as stated, else of the opposite direction, else 0 at
+        home.
+        """
+        latency = self.scenario.tables["latency"]
+        stated = dict(
+            zip(
+                zip(latency["from_region"], latency["to_region"], strict=True), latency["rtt_ms"], strict=True
+            )
+        )
+        trips = {}
+        for region in self.scenario.tables["demand"]["region"].unique():
+            for site, there in self.table("sites", "site")["region"].items():
+                at_home = 0.0 if region == there else np.nan
+                trips[region, site] = stated.get((region, there), stated.get((there, region), at_home))
+        return keyed(trips, ["region", "site"])
+
+
+@overload
+def at(table: pd.DataFrame, rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame: ...
+
+
+@overload
+def at(table: pd.Series, rows: pd.DataFrame, key: Sequence[str]) -> pd.Series: ...
+
+
+def at(table: pd.DataFrame | pd.Series, rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame | pd.Series:
+    """Return the table's rows for the labels of ``rows``, in their order and on their index; NaN where
+    absent.
+    """
+    if len(key) == 1:
+        found = table.reindex(rows[key[0]])
+    else:
+        found = table.reindex(pd.MultiIndex.from_frame(rows[list(key)]))
+    found.index = rows.index
+    return found

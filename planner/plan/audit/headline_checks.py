@@ -1,0 +1,282 @@
+"""Tokens, unit costs, totals, status and proof: the numbers a reader sees first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.plan.audit.accounts import Accounts
+from planner.plan.audit.facts import at
+from planner.plan.audit.hardware_costs import per_hour
+from planner.plan.audit.report import Check, beside, breaches, compare, total
+from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR, SECONDS_PER_HOUR
+
+WORKLOAD_PERIOD = ["workload", "period"]
+RENTS = ("lease", "reserved_rent", "on_demand_rent", "spot_rent")
+ELECTRICITY = ("energy", "demand_charge", "tariff_fixed")
+
+
+def made_tokens(books: Accounts) -> pd.DataFrame:
+    """Return workload, period, effective_mtok, generated_mtok of every serving row that makes output.
+
+    effective = requests x visible output x success x quality pass x quality pass of the engine x latency pass
+    """
+    serving = books.serving[books.serving["phase"].ne("prefill")]
+    requests = (
+        serving["units_running"] * serving["requests_per_s"] * books.hours_of(serving) * SECONDS_PER_HOUR
+    )
+    tokens = at(books.tokens, serving, ["workload", "shape"])
+    passed = serving["quality_pass_fraction"] * serving["latency_pass_fraction"]
+    return serving[[*WORKLOAD_PERIOD, "point", "site", "cooling", "block"]].assign(
+        effective_mtok=requests * tokens["reference_mtok"] * passed,
+        generated_mtok=requests * tokens["generated_mtok"],
+    )
+
+
+def effective_tokens(books: Accounts) -> Check:
+    """Return the check of effective Mtok by workload and period, its present value, and the serving rows it
+    sums.
+    """
+    return _tokens(books, "effective_tokens", "effective_mtok")
+
+
+def generated_tokens(books: Accounts) -> Check:
+    """Return the check of generated Mtok: visible x reasoning ratio x attempts."""
+    return _tokens(books, "generated_tokens", "generated_mtok")
+
+
+def _tokens(books: Accounts, check: str, column: str) -> Check:
+    made, stated, serving = made_tokens(books), books["tokens"], books["serving"]
+    own = total(made[column], made, WORKLOAD_PERIOD)
+    served = ["point", "site", "cooling", "period", "block"]
+    output = serving[serving["phase"].ne("prefill")]
+    parts = [
+        beside(total(stated[column], stated, WORKLOAD_PERIOD), own).assign(quantity=column),
+        beside(total(output[column], output, served), total(made[column], made, served)).assign(
+            quantity="serving"
+        ),
+    ]
+    if column == "effective_mtok":
+        factor = (
+            books.facts.periods["discount_mid"].reindex(own.index.get_level_values("period")).to_numpy(float)
+        )
+        discounted = total(stated["effective_mtok_discounted"], stated, WORKLOAD_PERIOD)
+        parts.append(beside(discounted, own * factor).assign(quantity="discounted"))
+    return compare(check, "tokens", pd.concat(parts, ignore_index=True), "==", floor=1e-3)
+
+
+def input_tokens(books: Accounts) -> Check:
+    """Return the check of input Mtok by workload and period: prompts of every attempt routed."""
+    flows, stated = books["flows"], books["tokens"]
+    requests = flows["requests_per_s"] * books.hours_of(flows) * SECONDS_PER_HOUR
+    own = total(
+        requests * at(books.tokens["input_mtok"], flows, ["workload", "shape"]), flows, WORKLOAD_PERIOD
+    )
+    return compare(
+        "input_tokens",
+        "tokens",
+        beside(total(stated["input_mtok"], stated, WORKLOAD_PERIOD), own),
+        "==",
+        floor=1e-3,
+    )
+
+
+def served_fraction(books: Accounts) -> Check:
+    """Return the check of the share of demand that is routed, by workload and period."""
+    flows, stated = books["flows"], books["tokens"]
+    demand = books.block_demand.rename("requests_per_s").reset_index()
+    asked = total(demand["requests_per_s"] * books.hours_of(demand), demand, WORKLOAD_PERIOD)
+    routed = total(flows["requests_per_s"] * books.hours_of(flows), flows, WORKLOAD_PERIOD)
+    own = routed.reindex(asked.index, fill_value=0.0) / asked
+    own = own[asked > 0.0]
+    return compare(
+        "served_fraction",
+        "tokens",
+        beside(total(stated["served_fraction"], stated, WORKLOAD_PERIOD), own),
+        "==",
+    )
+
+
+def yield_factors(books: Accounts) -> Check:
+    """Return the check that success, quality and latency pass are shares between 0 and 1 wherever something
+    runs.
+    """
+    serving = books.serving
+    about = at(books.facts.workloads[["success_fraction", "quality_pass_fraction"]], serving, ["workload"])
+    factors = {
+        "success": about["success_fraction"],
+        "quality": about["quality_pass_fraction"],
+        "engine quality": serving["quality_pass_fraction"],
+        "latency pass": serving["latency_pass_fraction"],
+    }
+    parts = [
+        serving[["point", "workload"]].assign(factor=name, left=values, right=values.clip(0.0, 1.0))
+        for name, values in factors.items()
+    ]
+    return compare("yield_factors", "tokens", pd.concat(parts, ignore_index=True), "==")
+
+
+def objective(books: Accounts) -> Check:
+    """Return the check that headline objective = ledger rows that count = the same rows recomputed from
+    inputs.
+    """
+    costs, own = books["costs"], books.ledger
+    stated = float(costs.loc[costs["in_objective"].astype(bool), "discounted"].sum())
+    recomputed = float(own.loc[own["in_objective"], "discounted"].sum())
+    return _one("objective", books.headline("objective"), {"ledger": stated, "recomputed": recomputed})
+
+
+def total_cost(books: Accounts) -> Check:
+    """Return the check that total_cost = the rows that count, without the value of optional demand."""
+    costs, own = books["costs"], books.ledger
+    kept = costs["in_objective"].astype(bool) & costs["kind"].ne("value")
+    recomputed = float(own.loc[own["in_objective"] & own["kind"].ne("value"), "discounted"].sum())
+    stated = float(costs.loc[kept, "discounted"].sum())
+    return _one("total_cost", books.headline("total_cost"), {"ledger": stated, "recomputed": recomputed})
+
+
+def token_totals(books: Accounts) -> Check:
+    """Return the check of the headline's Mtok: effective, its present value, generated."""
+    made = made_tokens(books)
+    factor = books.period_of(made, "discount_mid").astype(float)
+    own = {
+        "effective_mtok": made["effective_mtok"].sum(),
+        "effective_mtok_discounted": (made["effective_mtok"] * factor).sum(),
+        "generated_mtok": made["generated_mtok"].sum(),
+    }
+    rows = [{"key": key, "left": books.headline(key), "right": value} for key, value in own.items()]
+    return compare("token_totals", "headline", pd.DataFrame(rows), "==", floor=1e-3)
+
+
+def unit_cost(books: Accounts) -> Check:
+    """Return the check of cost_per_mtok_effective: present value of cost / present value of effective
+    tokens.
+    """
+    own, made = books.ledger, made_tokens(books)
+    cost = own.loc[own["in_objective"] & own["kind"].ne("value"), "discounted"].sum()
+    tokens = (made["effective_mtok"] * books.period_of(made, "discount_mid").astype(float)).sum()
+    return _ratio("unit_cost", books, "cost_per_mtok_effective", float(cost), float(tokens))
+
+
+def accounting_unit_cost(books: Accounts) -> Check:
+    """Return the check of accounting_cost_per_mtok, undiscounted over the horizon.
+
+    (straight-line depreciation of bought units over their life, from the day they serve, + rents of units +
+    electricity + staff + network) / effective Mtok
+    """
+    own, orders, periods = books.ledger, books.orders, books.facts.periods
+    bought = orders[orders["mode"].eq("purchase")]
+    first = np.minimum(bought["first"].to_numpy(int), len(periods) - 1)
+    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
+    used = np.minimum(end_years - periods["start_years"].to_numpy()[first], bought["life_years"])
+    depreciation = (bought["units"] * bought["paid_price"] * used / bought["life_years"]).sum()
+    paid = own.loc[own["line"].isin([*RENTS, *ELECTRICITY, "staff", "network"]), "amount"].sum()
+    made = made_tokens(books)["effective_mtok"].sum()
+    return _ratio(
+        "accounting_unit_cost", books, "accounting_cost_per_mtok", float(depreciation + paid), float(made)
+    )
+
+
+def _ratio(check: str, books: Accounts, key: str, cost: float, mtok: float) -> Check:
+    if mtok == 0.0:
+        silent = pd.DataFrame({"key": [key]})
+        return breaches(check, "headline", silent, [books.plan.headline.get(key) is not None], ["key"])
+    return compare(
+        check,
+        "headline",
+        pd.DataFrame([{"key": key, "left": books.headline(key), "right": cost / mtok}]),
+        "==",
+        floor=1e-3,
+    )
+
+
+def _one(key: str, stated: float, own: dict[str, float]) -> Check:
+    rows = [{"against": name, "left": stated, "right": value} for name, value in own.items()]
+    return compare(key, "objective" if key == "objective" else "headline", pd.DataFrame(rows), "==")
+
+
+def unserved_fraction(books: Accounts) -> Check:
+    """Return the check of unserved_fraction: requests not served over all requests of the horizon."""
+    demand, lost = books.block_demand.rename("requests_per_s").reset_index(), books["unserved"]
+    asked = (demand["requests_per_s"] * books.hours_of(demand)).sum()
+    missing = (lost["requests_per_s"] * books.hours_of(lost)).sum()
+    own = float(missing / asked) if asked else 0.0
+    return _one("unserved_fraction", books.headline("unserved_fraction"), {"recomputed": own})
+
+
+def horizon_hours(books: Accounts) -> Check:
+    """Return the check of horizon_hours: hours of the calendar from the first day to the last."""
+    return _one(
+        "horizon_hours",
+        books.headline("horizon_hours"),
+        {"recomputed": float(books.facts.periods["hours"].sum())},
+    )
+
+
+def liability_after_horizon(books: Accounts) -> Check:
+    """Return the check of liability_after_horizon: payments of leases and reservations that fall after the
+    last day.
+
+    units x price per year (8,760 hours or 12 months) x years of the term beyond the horizon, undiscounted
+    """
+    orders, periods = books.orders, books.facts.periods
+    termed = orders[orders["mode"].isin(("lease", "reserved"))]
+    first = np.minimum(termed["first"].to_numpy(int), len(periods) - 1)
+    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
+    left = periods["start_years"].to_numpy()[first] + termed["service_years"] - end_years
+    yearly = per_hour(termed, termed["paid_price"]) * np.where(
+        termed["price_unit"].eq("unit_hour"), HOURS_PER_YEAR, HOURS_PER_MONTH * MONTHS_PER_YEAR
+    )
+    own = float((termed["units"] * yearly * left.clip(lower=0.0)).sum())
+    return _one("liability_after_horizon", books.headline("liability_after_horizon"), {"recomputed": own})
+
+
+def headline_lists(books: Accounts) -> Check:
+    """Return the check that the headline's lists of orders, fleet and site power say what the frames say."""
+    measured = {
+        "orders": ("units", ["offer", "mode", "product", "site", "cooling", "period"]),
+        "fleet": ("units", ["product", "site", "cooling", "mode", "phase", "period"]),
+        "site_power": ("peak_kw", ["site", "period", "level"]),
+    }
+    parts = []
+    for name, (column, key) in measured.items():
+        listed = pd.DataFrame(books.plan.headline[name], columns=[*key, column])
+        frame = books[name]
+        parts.append(
+            beside(total(listed[column], listed, key), total(frame[column], frame, key)).assign(list=name)
+        )
+    return compare("headline_lists", "headline", pd.concat(parts, ignore_index=True), "==")
+
+
+def proof(books: Accounts) -> Check:
+    """Return the check that status, bound and gap agree.
+
+    The bound is not above the objective; gap = (objective - bound) / |objective|; ``optimal`` only within the
+    gap asked for.
+    """
+    value, bound, gap = books.headline("objective"), books.headline("bound"), books.headline("gap")
+    asked = books.headline("requested_gap")
+    size = abs(value) if value else 1.0
+    rows = []
+    if np.isfinite(bound):
+        rows.append(
+            {"statement": "bound / objective size", "left": bound / size, "right": min(bound, value) / size}
+        )
+        achieved = (value - bound) / size if value else gap
+        rows.append({"statement": "gap", "left": gap, "right": max(achieved, 0.0)})
+    if books.plan.status == "optimal":
+        rows.append(
+            {
+                "statement": "gap of an optimal plan",
+                "left": gap,
+                "right": min(gap, asked) if np.isfinite(gap) else asked,
+            }
+        )
+    rows.append(
+        {
+            "statement": "status of a plan",
+            "left": float(books.plan.status in ("optimal", "feasible")),
+            "right": 1.0,
+        }
+    )
+    return compare("proof", "status", pd.DataFrame(rows), "==")

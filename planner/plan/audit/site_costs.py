@@ -1,0 +1,215 @@
+"""What sites, halls, power and unserved optional demand cost, from build, sites, energy, peaks and
+unserved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.windows import local_window_mask
+from planner.plan.audit.books import Books
+from planner.plan.audit.clock import first_period_from
+from planner.plan.audit.facts import LOT, at
+from planner.plan.audit.hardware_costs import entries, sinking_fund
+from planner.plan.audit.report import total
+from planner.units import G_PER_KG, KG_PER_TONNE, SECONDS_PER_HOUR
+
+
+def hall_readiness(books: Books) -> pd.DataFrame:
+    """Return the build frame with the numbers of its hall and ``first``, the ordinal of the period it is
+    ready in.
+    """
+    build = books["build"]
+    hall = at(books.facts.halls.set_index(["site", "cooling"]), build, ["site", "cooling"])
+    site = books.facts.sites.reindex(build["site"]).set_index(build.index)
+    ready = books.period_of(build, "start_weeks") + site["build_weeks"].fillna(0.0).to_numpy(float)
+    listed = hall["capex_per_kw_listed"].fillna(0.0) * hall["plant_fx"]
+    plant = (hall["capex_per_kw"] * site["fx"]).where(hall["capex_per_kw"].notna(), listed)
+    return build.assign(
+        first=first_period_from(books.facts.periods, ready),
+        shell=site["build_capex_per_kw"] * site["fx"],
+        plant=plant,
+        life=site["build_life_years"],
+        upkeep=hall["maintenance_fraction_per_year"].fillna(0.0),
+    )
+
+
+def build_entries(books: Books) -> pd.DataFrame:
+    """Return shell and cooling plant when ordered, the plant's upkeep once ready, and what both are worth at
+    the end.
+
+    The value at the end follows the sinking-fund rule over the life of the building (none without a life, or
+    where the scenario leaves residuals out).
+    """
+    halls, periods = hall_readiness(books), books.facts.periods
+    settings = books.facts.scenario.settings
+    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
+    first = halls["first"].to_numpy(int)
+    age = end_years - periods["start_years"].to_numpy()[np.minimum(first, len(periods) - 1)]
+    share = np.array(
+        [
+            0.0
+            if settings.residual_method == "none" or np.isnan(life)
+            else sinking_fund(settings.discount_rate_fraction, years, life)
+            for years, life in zip(age, halls["life"].to_numpy(float), strict=True)
+        ]
+    )
+    row, column = np.nonzero(first[:, None] <= np.arange(len(periods))[None, :])
+    kept = halls.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
+    upkeep = kept["kw"] * kept["plant"] * kept["upkeep"] * books.period_of(kept, "years")
+    last = halls.assign(period=periods.index[-1])
+    return pd.concat(
+        [
+            entries(halls, "facility_build", "capex", "start", halls["kw"] * halls["shell"]),
+            entries(halls, "cooling_build", "capex", "start", halls["kw"] * halls["plant"]),
+            entries(
+                last,
+                "facility_residual",
+                "capex",
+                "end",
+                -halls["kw"] * (halls["shell"] + halls["plant"]) * share,
+            ),
+            entries(kept, "cooling_maintenance", "opex", "mid", upkeep),
+        ],
+        ignore_index=True,
+    )
+
+
+def opening_entries(books: Books) -> pd.DataFrame:
+    """Return the one-off of opening a site when it opens, and its fixed costs while open.
+
+    The one-off is paid on what is open more than in the period before; a closing pays nothing back.
+    """
+    costly = costly_sites(books)
+    rows = books["sites"]
+    rows = rows[rows["site"].isin(costly.index)].reset_index(drop=True)
+    money = costly.reindex(rows["site"]).set_index(rows.index)
+    rows = rows.assign(ordinal=books.period_of(rows, "ordinal"))
+    opened = total(rows["open_fraction"], rows, ["site", "ordinal"])
+    before = opened.reindex(pd.MultiIndex.from_arrays([rows["site"], rows["ordinal"] - 1]), fill_value=0.0)
+    newly = np.maximum(rows["open_fraction"] - before.to_numpy(), 0.0)
+    share = rows["open_fraction"]
+    return pd.concat(
+        [
+            entries(rows, "site_opening", "capex", "start", money["once"] * newly),
+            entries(
+                rows, "site_fixed", "opex", "mid", money["yearly"] * share * books.period_of(rows, "years")
+            ),
+            entries(
+                rows,
+                "tariff_fixed",
+                "opex",
+                "mid",
+                money["monthly"] * share * books.period_of(rows, "months"),
+            ),
+        ],
+        ignore_index=True,
+    )
+
+
+def costly_sites(books: Books) -> pd.DataFrame:
+    """Return the own and colocation sites that cost something by being open: once, yearly and monthly
+    amounts.
+    """
+    sites = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
+    money = pd.DataFrame(
+        {
+            "once": sites["opening_cost"].fillna(0.0) * sites["fx"],
+            "yearly": sites["fixed_cost_per_year"].fillna(0.0) * sites["fx"],
+            "monthly": sites["tariff"].map(books.facts.fixed_per_month).astype(float).fillna(0.0),
+        }
+    )
+    return money[(money != 0.0).any(axis=1)]
+
+
+def energy_entries(books: Books) -> pd.DataFrame:
+    """Return energy at the price of its hours, and the carbon of the grid at the scenario's carbon price."""
+    energy = books["energy"]
+    kwh = energy["grid_kw"] * books.hours_of(energy)
+    region = books.facts.sites["region"].reindex(energy["site"])
+    grams = books.facts.table("carbon", "region")["gco2_per_kwh"].reindex(region).fillna(0.0).to_numpy(float)
+    per_kwh = grams / (G_PER_KG * KG_PER_TONNE) * books.facts.scenario.settings.carbon_price_per_t
+    price = at(books.block_price, energy, ["site", "period", "block"])
+    return pd.concat(
+        [
+            entries(energy, "energy", "opex", "mid", kwh * price),
+            entries(energy, "carbon", "opex", "mid", kwh * per_kwh),
+        ],
+        ignore_index=True,
+    )
+
+
+def billing_windows(books: Books) -> pd.DataFrame:
+    """Return site, component, period, price_per_kw_month, month, block: what each demand charge looks at.
+
+    A charge looks at a block of which any hour class touches its local months, days and hours.
+    """
+    cells = books["block_cells"]
+    parts = []
+    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
+    for row in own.reset_index().to_dict("records"):
+        for charge in books.facts.demand_charges.to_dict("records"):
+            if charge["tariff"] != row["tariff"]:
+                continue
+            inside = local_window_mask(
+                cells,
+                row["utc_offset_h"],
+                charge["months"],
+                charge["day_type"],
+                charge["hours"],
+                charge["weekend_hours"],
+            )
+            labels = {name: charge[name] for name in ("component", "price_per_kw_month")}
+            parts.append(cells.loc[inside, ["period", "month", "block"]].assign(site=row["site"], **labels))
+    if not parts:
+        return pd.DataFrame(columns=["period", "month", "block", "site", "component", "price_per_kw_month"])
+    return pd.concat(parts, ignore_index=True).drop_duplicates()
+
+
+def peak_entries(books: Books) -> pd.DataFrame:
+    """Return the demand charges: billed kW x price x months of the charge in the period."""
+    peaks, windows = books["peaks"], billing_windows(books)
+    key = ["site", "component", "period"]
+    months = windows.drop_duplicates([*key, "month"]).groupby(key)["price_per_kw_month"].sum()
+    per_kw = at(months, peaks, key)
+    return entries(peaks, "demand_charge", "opex", "mid", peaks["peak_kw"] * per_kw)
+
+
+def value_entries(books: Books) -> pd.DataFrame:
+    """Return minus the value of the optional demand that is served, at reference quality.
+
+    value per Mtok x mean reference Mtok of a request x 3600 x hours x (optional - unserved) requests/s
+    """
+    workloads = books.facts.workloads
+    priced = workloads[
+        (workloads["must_serve_fraction"] < 1.0) & (workloads["value_per_mtok"].fillna(0.0) > 0.0)
+    ]
+    demand = books.block_demand.rename("requests_per_s").reset_index()
+    demand = demand[demand["workload"].isin(priced.index)].reset_index(drop=True)
+    lost = total(
+        books["unserved"]["requests_per_s"], books["unserved"], ["workload", "region", "period", "block"]
+    )
+    unserved = at(lost, demand, ["workload", "region", "period", "block"]).fillna(0.0)
+    about = priced.reindex(demand["workload"]).set_index(demand.index)
+    tokens = books.tokens
+    mean = (tokens["share_fraction"] * tokens["reference_mtok"]).groupby(level="workload").sum()
+    served = demand["requests_per_s"] * (1.0 - about["must_serve_fraction"]) - unserved
+    worth = (
+        demand["workload"].map(mean).astype(float)
+        * about["value_per_mtok"]
+        * SECONDS_PER_HOUR
+        * books.hours_of(demand)
+    )
+    return entries(demand.drop(columns=["region"]), "optional_demand_value", "value", "mid", -worth * served)
+
+
+def sunk_entries(books: Books) -> pd.DataFrame:
+    """Return the book value of existing lots, shown in the first period and never part of the objective."""
+    fleet = books.facts.scenario.tables["fleet"]
+    booked = fleet[fleet["book_value"].fillna(0.0) > 0.0]
+    rows = pd.DataFrame(
+        {"site": booked["site"], "offer": LOT + booked["fleet"], "period": books.facts.periods.index[0]},
+        index=booked.index,
+    )
+    return entries(rows, "sunk_book_value", "sunk", "start", booked["book_value"])
