@@ -13,11 +13,16 @@ from pathlib import Path
 import click
 
 from planner.cli import main
+from planner.cli.formulation_command import sections
+from planner.inputs import Settings
 from planner.tables import HOURS, TABLES, Column, Table
 
 FOLDER = Path(__file__).parent / "reference"
 HELP_WIDTH = 100
 """Characters; fixed, so that the page does not depend on the terminal it was made in."""
+
+BAR = "\\|"
+"""A vertical bar inside a cell of a Markdown table."""
 
 SCOPES = {
     "library": "shipped in `catalogs/`; a scenario's row with the same key replaces the shipped row",
@@ -65,8 +70,27 @@ def table_section(table: Table) -> Iterator[str]:
             limits(column),
             column.meaning.replace("local hour 00", "local hour of the name"),
         )
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        yield "| " + " | ".join(cell.replace("|", BAR) for cell in cells) + " |"
     yield ""
+
+
+def settings_section() -> Iterator[str]:
+    """Yield the lines that document the settings of a scenario."""
+    yield "## settings\n"
+    yield "The policies of a scenario: `scenario.yaml`, or the sheet `settings` (key, value) of a workbook.\n"
+    yield "| field | default | meaning |"
+    yield "| --- | --- | --- |"
+    for name, field in Settings.model_fields.items():
+        default = "required" if field.is_required() else setting_text(field.default)
+        yield f"| `{name}` | {default} | {(field.description or '').replace('|', BAR)} |"
+    yield ""
+
+
+def setting_text(value: object) -> str:
+    """Return a default of a setting as a user would type it; blank for nothing."""
+    if value is None or value in ("", ()):
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def tables_page() -> str:
@@ -82,9 +106,11 @@ def tables_page() -> str:
         "",
         "| table | holds |",
         "| --- | --- |",
+        "| [settings](#settings) | policies of the scenario |",
         *(f"| [{name}](#{name}) | {table.meaning} |" for name, table in TABLES.items()),
         "",
     ]
+    lines.extend(settings_section())
     for table in TABLES.values():
         lines.extend(table_section(table))
     return "\n".join(lines)
@@ -94,8 +120,11 @@ def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Com
     """Yield every command below ``command`` with the words that call it, groups before their members."""
     yield path, command
     if isinstance(command, click.Group):
-        for name in sorted(command.commands):
-            yield from commands(command.commands[name], f"{path} {name}")
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            member = command.get_command(context, name)
+            assert member is not None
+            yield from commands(member, f"{path} {name}")
 
 
 def help_text(path: str, command: click.Command) -> str:
@@ -118,7 +147,20 @@ def cli_page() -> str:
     return "\n".join(lines)
 
 
-PAGES = {"tables.md": tables_page, "cli.md": cli_page}
+def formulation_page() -> str:
+    """Return the model as the constraint families state it."""
+    lines = [
+        "# Formulation\n",
+        "Variables, objective and constraint families, written by `docs/generate.py` from the docstrings in",
+        "`planner/formulation`; `planner formulation` prints the same. A family is one function that returns",
+        "one block of rows; its dual is reported in the unit the docstring states.\n",
+    ]
+    for title, text in sections():
+        lines += [f"## {title[0].upper()}{title[1:]}\n", "```text", text, "```", ""]
+    return "\n".join(lines)
+
+
+PAGES = {"tables.md": tables_page, "cli.md": cli_page, "formulation.md": formulation_page}
 
 
 def stale_pages() -> list[str]:

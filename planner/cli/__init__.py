@@ -11,7 +11,12 @@ import logging
 import click
 
 from planner.cli.catalog_commands import catalog
+from planner.cli.formulation_command import formulation
 from planner.cli.framework import PlannerGroup
+from planner.cli.import_command import import_group
+from planner.cli.performance_commands import points, predict
+from planner.cli.plan_commands import audit, report, solve
+from planner.cli.scenario_commands import check, convert, new
 
 
 @click.group(name="planner", cls=PlannerGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,5 +32,17 @@ def main(debug: bool) -> None:
     )
 
 
-for command in (catalog,):
+for command in (
+    new,
+    check,
+    convert,
+    solve,
+    audit,
+    report,
+    points,
+    predict,
+    import_group,
+    catalog,
+    formulation,
+):
     main.add_command(command)

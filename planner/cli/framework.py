@@ -44,6 +44,10 @@ class PlannerGroup(click.Group):
     command_class = ExampleCommand
     group_class = type
 
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the commands in the order in which they are used, not of the alphabet."""
+        return list(self.commands)
+
     def main(  # type: ignore[override]
         self,
         args: Sequence[str] | None = None,

@@ -12,8 +12,6 @@ from planner.errors import Fault, InputError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-FLAGSHIP = "flagship"
-
 scenario_argument: Decorator = click.argument("scenario", metavar="SCENARIO")
 plan_argument: Decorator = click.argument("plan", metavar="PLAN", type=click.Path(path_type=Path))
 json_option: Decorator = click.option(
@@ -27,12 +25,6 @@ set_option: Decorator = click.option(
     multiple=True,
     help="Change one cell of the scenario (key parts joined by |), or settings/FIELD=VALUE. Repeatable.",
 )
-
-
-def refuse_existing(target: Path, force: bool) -> None:
-    """Raise when ``target`` exists and may not be replaced."""
-    if target.exists() and not force:
-        raise InputError([Fault(str(target), "exists already; give --force to replace it")])
 
 
 def plan_folder(plan: Path) -> Path:

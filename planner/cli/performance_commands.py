@@ -34,7 +34,7 @@ TAKEN_COLUMNS = (
     examples=[
         "planner points small",
         "planner points small --refused",
-        "planner points small --csv points.csv",
+        "planner points small --csv taken.csv",
     ],
 )
 @scenario_argument
@@ -47,7 +47,10 @@ TAKEN_COLUMNS = (
 def points(
     scenario: str, overrides: tuple[str, ...], refused: bool, as_json: bool, csv_file: Path | None
 ) -> None:
-    """Show the operating points that meet each workload's targets, per unit of purchase."""
+    """Show the operating points that meet the targets.
+
+    Rates and power are those of one unit of purchase; --refused shows what was left out, and why.
+    """
     from planner.inputs import load_scenario
     from planner.performance import operating_points
 
@@ -82,10 +85,15 @@ def points(
     "-o", "--out", metavar="OUT.csv", type=click.Path(path_type=Path), required=True, help="File to write."
 )
 def predict(points_file: Path, out: Path) -> None:
-    """Predict speed and latency of configurations given by chip, model, engine, lengths and load."""
+    """Predict speed and latency of configurations.
+
+    POINTS.csv has a row per configuration, with the columns row_id, chip, chips_used, tp, pp, ep,
+    attention_dp, model, engine, engine_version, weight_precision, kv_precision, input_len, output_len,
+    concurrency_or_batch, conc_kind and prefix_cache_hit. A row that cannot be predicted says why.
+    """
     import pandas as pd
 
-    from planner.performance import predict_points
+    from planner.performance.predict import predict_points
 
     try:
         rows = pd.read_csv(points_file)
@@ -93,4 +101,7 @@ def predict(points_file: Path, out: Path) -> None:
         raise InputError([Fault(str(points_file), f"cannot be read as CSV: {error}")]) from error
     predicted = predict_points(rows)
     predicted.to_csv(out, index=False, lineterminator="\n")
-    click.echo(f"wrote {out}: {len(predicted)} of {len(rows)} rows predicted")
+    refused = predicted["reason"].fillna("").ne("")
+    click.echo(f"wrote {out}: {(~refused).sum()} of {len(rows)} rows predicted")
+    for reason, count in predicted.loc[refused, "reason"].value_counts().items():
+        warn([f"{count} rows not predicted: {reason}"])

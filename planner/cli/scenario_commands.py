@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 import click
 
 from planner.cli.console import table_text, warn
 from planner.cli.framework import ExampleCommand, echo_json
-from planner.cli.options import force_option, json_option, refuse_existing, scenario_argument
-from planner.errors import Fault, InputError
+from planner.cli.options import force_option, json_option, scenario_argument
 
 STARTING_EXAMPLE = "small"
-
-
-def example_names() -> list[str]:
-    """Return the names of the shipped example scenarios."""
-    folder = files("catalogs").joinpath("examples")
-    return sorted(entry.name for entry in folder.iterdir() if entry.joinpath("scenario.yaml").is_file())
-
-
-def source_path(reference: str) -> Path:
-    """Return the folder or workbook that a scenario reference means; a path wins over an example name."""
-    path = Path(reference)
-    if path.exists():
-        return path
-    if reference in example_names():
-        return Path(str(files("catalogs").joinpath("examples", reference)))
-    known = ", ".join(example_names())
-    raise InputError([Fault(reference, f"is no folder, no workbook and no shipped example ({known})")])
 
 
 @click.command(
@@ -42,23 +23,18 @@ def source_path(reference: str) -> Path:
 )
 @force_option
 def new(target: Path, example: str, force: bool) -> None:
-    """Write a scenario to start from, as a folder or as a workbook."""
-    from planner.inputs import read_tables, write_tables
+    """Write a scenario to start from, as folder or workbook."""
+    from planner.inputs import new_scenario
 
-    if example not in example_names():
-        known = ", ".join(example_names())
-        raise InputError([Fault("--example", f"must be one of {known}", value=example)])
-    refuse_existing(target, force)
-    settings, tables = read_tables(source_path(example))
-    write_tables(target, {**settings, "name": target.stem}, tables)
-    click.echo(f"wrote {target} from the example {example!r}; next: planner check {target}")
+    written = new_scenario(target, example, force)
+    click.echo(f"wrote {written} from the example {example}; next: planner check {written}")
 
 
 @click.command(cls=ExampleCommand, examples=["planner check small", "planner check small --json"])
 @scenario_argument
 @json_option
 def check(scenario: str, as_json: bool) -> None:
-    """Check every table of a scenario and report all faults and warnings together."""
+    """Check a scenario and report all faults together."""
     from planner.inputs import load_scenario
 
     loaded = load_scenario(scenario)
@@ -88,10 +64,12 @@ def check(scenario: str, as_json: bool) -> None:
 @click.argument("target", metavar="TARGET", type=click.Path(path_type=Path))
 @force_option
 def convert(source: str, target: Path, force: bool) -> None:
-    """Turn a scenario folder into a workbook or back; the two hold the same tables."""
-    from planner.inputs import read_tables, write_tables
+    """Turn a scenario folder into a workbook, or back.
 
-    refuse_existing(target, force)
-    settings, tables = read_tables(source_path(source))
-    write_tables(target, settings, tables)
-    click.echo(f"wrote {target}: settings and {len(tables)} tables")
+    The two hold the same tables and nothing is lost on the way.
+    """
+    from planner.inputs import convert_scenario
+    from planner.inputs.load import resolve_reference
+
+    written = convert_scenario(resolve_reference(source)[0], target, force)
+    click.echo(f"wrote {written}")
