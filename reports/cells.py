@@ -28,7 +28,7 @@ CUT_MARK = " … (cut)"
 
 _NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
-CellValue = str | int | float | bool | datetime.date | datetime.datetime
+CellValue = str | int | float | datetime.date | datetime.datetime
 
 
 def safe_text(text: str) -> str:
@@ -44,7 +44,7 @@ def safe_text(text: str) -> str:
 
 
 def plain(value: object) -> CellValue:
-    """Return a value as text, number, truth value or date; missing becomes ``n/a``, never an empty cell.
+    """Return a value as text, number or date; missing becomes ``n/a``, never an empty cell.
 
     >>> plain(float("nan")), plain(float("inf")), plain(("a", "b")), plain(None)
     ('n/a', 'no limit', 'a; b', 'n/a')
@@ -52,7 +52,7 @@ def plain(value: object) -> CellValue:
     if isinstance(value, str):
         return safe_text(value) or NOT_AVAILABLE
     if isinstance(value, bool | np.bool_):
-        return bool(value)
+        return "yes" if value else "no"
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, float | np.floating):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.calculation import Calculation
 from reports.content import Content
-from reports.costs import counted, line_rank
+from reports.costs import budget_use, counted, depreciation, line_rank
 from reports.labels import words
 
 RELATIVE = 1e-6
@@ -97,6 +97,8 @@ def plan_checks(content: Content) -> list[Check]:
         _meter_is_it_times_pue,
         _shares_sum_to_one,
         _rates_are_fractions,
+        _budgets_are_kept,
+        _depreciation_is_the_books,
         _gap_is_kept,
         _one_currency,
         _sources_are_dated,
@@ -111,6 +113,8 @@ def _worst(what: str, left: pd.Series, right: pd.Series, at_most: bool = False) 
         return None
     gap = (left - right).astype(float)
     size = (gap if at_most else gap.abs()) / right.abs().clip(lower=1.0)
+    if at_most and not (gap > 0).any() and (right > 0).any():
+        size = left / right.where(right > 0)
     row = size.idxmax()
     scope = " | ".join(str(part) for part in row) if isinstance(row, tuple) else str(row)
     return Check(
@@ -256,6 +260,21 @@ def _rates_are_fractions(content: Content) -> Check | None:
     rates = points[["latency_pass_fraction", "quality_pass_fraction"]].astype(float)
     outside = (rates < 0) | (rates > 1)
     return Check("Pass rates outside 0..1", f"{rates.size} rates", float(outside.to_numpy().sum()), 0.0)
+
+
+def _budgets_are_kept(content: Content) -> Check | None:
+    use = budget_use(content).set_index(["budget"])
+    return _worst("Paid <= budget", use["paid"].astype(float), use["limit"].astype(float), at_most=True)
+
+
+def _depreciation_is_the_books(content: Content) -> Check | None:
+    metrics = content.frame("metrics", ["metric", "value"])
+    part = metrics.loc[metrics["metric"] == "accounting cost: accelerator depreciation", "value"]
+    if part.empty:
+        return None
+    reported = float(part.iloc[0]) * content.number("effective_mtok")
+    written = float(depreciation(content)["amount"].sum())
+    return Check("Depreciation by period sums to the accounting unit cost's", "horizon", written, reported)
 
 
 def _gap_is_kept(content: Content) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from reports.content import Content, by_period
@@ -91,3 +92,61 @@ def largest_lines(content: Content, most: int) -> pd.DataFrame:
     rest = wide.loc[~large, names].sum()
     other = pd.DataFrame([{"label": "All other lines", "kind": "mixed", **rest.to_dict()}])
     return pd.concat([wide.loc[large, ["label", "kind", *names]], other], ignore_index=True)
+
+
+RESIDUAL_LINES = ("hardware_residual", "facility_residual")
+"""Lines that are a value kept, not a payment."""
+
+
+def payments(content: Content) -> pd.DataFrame:
+    """Return the cost rows that are really paid: no residual value, no value of demand, nothing sunk."""
+    rows = counted(content)
+    return rows[~rows["line"].isin(RESIDUAL_LINES)].reset_index(drop=True)
+
+
+def depreciation(content: Content) -> pd.DataFrame:
+    """Return product, period, amount: purchase price written off straight line over the life in service.
+
+    amount[t] = units x unit price / life x years of period t between in-service date and end of life
+    """
+    timeline = content.timeline
+    orders = content.frame("orders", ["mode", "product", "in_service_period", "units", "unit_price"])
+    bought = orders[orders["mode"] == "purchase"]
+    products = content.table("products")
+    life = dict(zip(products["product"], products["life_years"], strict=True)) if len(products) else {}
+    place = {name: index for index, name in enumerate(timeline.names)}
+    parts = []
+    for product, served, units, price in bought[
+        ["product", "in_service_period", "units", "unit_price"]
+    ].itertuples(index=False):
+        began, years = timeline.start_years[place[served]], float(life[product])
+        inside = np.minimum(timeline.end_years, began + years) - np.maximum(timeline.start_years, began)
+        amount = units * price / years * np.maximum(inside, 0.0)
+        parts.append(pd.DataFrame({"product": product, "period": timeline.names, "amount": amount}))
+    if not parts:
+        return pd.DataFrame(columns=["product", "period", "amount"])
+    return pd.concat(parts, ignore_index=True).groupby(["product", "period"], as_index=False).sum()
+
+
+def budget_use(content: Content) -> pd.DataFrame:
+    """Return budget, kind, period, site, limit, paid, left, used_fraction: what the plan pays under each."""
+    columns = ["budget", "kind", "period", "site", "limit", "paid", "left", "used_fraction"]
+    budgets = content.table("budgets")
+    if budgets.empty:
+        return pd.DataFrame(columns=columns)
+    spent = payments(content)
+    paid = []
+    for budget in budgets.itertuples(index=False):
+        mask = pd.Series(True, index=spent.index)
+        if budget.kind != "total":
+            mask &= spent["kind"] == budget.kind
+        for column in ("period", "site"):
+            wanted = getattr(budget, column)
+            if not pd.isna(wanted):
+                mask &= spent[column] == wanted
+        paid.append(float(spent.loc[mask, "amount"].sum()))
+    use = budgets[["budget", "kind", "period", "site", "limit"]].assign(paid=paid)
+    use = use.assign(
+        left=use["limit"] - use["paid"], used_fraction=use["paid"] / use["limit"].where(use["limit"] > 0)
+    )
+    return use.fillna({"period": "all periods", "site": "all sites"})[columns]

@@ -17,6 +17,7 @@ from reports.calculation import build_calculation
 from reports.content import Content, content_of
 from reports.sheets import (
     assumptions,
+    budget,
     calc,
     checks,
     cover,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 OUTPUT_SHEETS = (
     ("Summary", summary.fill),
     ("Procurement", procurement.fill),
+    ("Budget", budget.fill),
     ("Fleet", fleet.fill),
     ("Placement", placement.fill),
     ("Sites", site_comparison.fill),

@@ -86,7 +86,7 @@ class LiveInputs:
             path=f"{table}/{'|'.join(key)}/{column}",
             item=" | ".join(key),
             meaning=declared.meaning,
-            unit=declared.unit,
+            unit=_unit(declared.unit, row, self.content.currency),
             value=float(row[column]),
             currency=_word(row, "currency") if "currency" in declared.unit else "",
             source=_word(row, "source"),
@@ -148,6 +148,16 @@ class LiveInputs:
     def grams_per_tonne(self) -> str:
         """Return the reference of grams in a tonne."""
         return self.constant("grams in a tonne", "g/t", units.G_PER_KG * units.KG_PER_TONNE)
+
+
+def _unit(unit: str, row: pd.Series, currency: str) -> str:
+    """Return the unit of a cell with its currency and unit of measure put in.
+
+    >>> _unit("currency per price_unit", pd.Series({"currency": "EUR", "price_unit": "unit_hour"}), "USD")
+    'EUR per unit hour'
+    """
+    measure = _word(row, "price_unit").replace("_", " ")
+    return unit.replace("price_unit", measure).replace("currency", _word(row, "currency") or currency)
 
 
 def _word(row: pd.Series | None, column: str) -> str:

@@ -27,6 +27,7 @@ CONTENTS = {
     "Summary": "headline numbers, baselines, cost and units by period",
     "Shortages": "what is missing, where, when and by how much",
     "Procurement": "what to order from whom, by when, at which price",
+    "Budget": "what is paid when, against the limits; depreciation; what is left at the end",
     "Fleet": "units in service by place, product and period",
     "Placement": "which site serves which workload and region",
     "Sites": "sites side by side",

@@ -25,7 +25,9 @@ def fill(book: Workbook, content: Content, name: str, rows: pd.DataFrame) -> Non
     purpose = f"{meaning}. A record of what was planned with: change values on the sheet Inputs."
     page = start_page(book, content, sheet_name(name), "input", purpose, title=f"Input table {name}")
     columns = [
-        column.name for column in table.columns if column.name in table.key or not _blank(rows[column.name])
+        column.name
+        for column in table.columns
+        if column.name in table.key or (column.name in rows and not _blank(rows[column.name]))
     ]
     labels = {column: declared_label(table[column]) for column in columns}
     filter_block(page, list_block(page, rows, columns, labels))

@@ -90,6 +90,6 @@ def _tables(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
     for name, rows in tables.items():
         link(page, sheet_name(name))
         put(page.sheet, page.row, 2, len(rows), "text")
-        put(page.sheet, page.row, 3, words(TABLES[name].meaning), "text")
-        put(page.sheet, page.row, 4, len(page.content.table(name)), "text")
+        put(page.sheet, page.row, 3, len(page.content.table(name)), "text")
+        put(page.sheet, page.row, 4, words(TABLES[name].meaning), "note")
         page.row += 1

@@ -16,6 +16,7 @@ FIRST_SHEETS = [
     "Cover",
     "Summary",
     "Procurement",
+    "Budget",
     "Fleet",
     "Placement",
     "Sites",
@@ -27,7 +28,7 @@ FIRST_SHEETS = [
     "Checks",
     "Inputs",
 ]
-TIME_SHEETS = ["Fleet", "Placement", "Power", "Unit cost", "Metrics", "Calc"]
+TIME_SHEETS = ["Budget", "Fleet", "Placement", "Power", "Unit cost", "Metrics", "Calc"]
 
 
 def texts(sheet) -> list[str]:

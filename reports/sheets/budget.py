@@ -1,0 +1,126 @@
+"""Budget: what is paid when, against the limits; depreciation and book value; what is left at the end."""
+
+from __future__ import annotations
+
+import pandas as pd
+from openpyxl import Workbook
+
+from reports import styles
+from reports.blocks import list_block, time_block, time_columns
+from reports.cells import put
+from reports.content import Content, by_period
+from reports.costs import RESIDUAL_LINES, budget_use, counted, depreciation, ledger, line_rank, payments
+from reports.labels import Label, words
+from reports.layout import Page, finish_page, repeat_title_only, section, start_page
+
+PURPOSE = (
+    "Payments in the period in which they fall due, undiscounted. Residual value is kept apart: it is no "
+    "payment. Depreciation is straight line from the first day in service."
+)
+USE = ["budget", "kind", "period", "site", "limit", "paid", "left", "used_fraction"]
+LABELS = {
+    "kind": Label("Kind", width=30),
+    "line": Label("Cost line", width=30),
+    "site": Label("Site", width=18),
+    "product": Label("Product", width=30),
+    "budget": Label("Budget", width=30),
+    "period": Label("Period", width=16),
+    "limit": Label("Limit", "{currency}", styles.MONEY_PLAIN, 16),
+    "paid": Label("Paid", "{currency}", styles.MONEY_PLAIN, 16),
+    "left": Label("Left", "{currency}", styles.MONEY_PLAIN, 15),
+    "used_fraction": Label("Used", "%", styles.PERCENT_PLAIN, 15),
+}
+
+
+def fill(book: Workbook, content: Content) -> None:
+    """Write payments, limits, depreciation and what is left at the end of the horizon."""
+    page = start_page(book, content, "Budget", "output", PURPOSE)
+    spent, currency = payments(content), content.currency
+    kinds = by_period(spent, ["kind"], "amount", content.timeline)
+    time_block(page, kinds, ["kind"], currency, styles.MONEY, labels=LABELS, sum_row="All payments")
+    _cumulative(page, kinds)
+    section(page, "Limits", time_columns(content))
+    list_block(page, budget_use(content), USE, LABELS)
+    section(page, "Payments by line", time_columns(content))
+    lines = by_period(spent, ["line", "kind"], "amount", content.timeline)
+    order = sorted(range(len(lines)), key=lambda index: line_rank(lines["line"].iloc[index]))
+    lines = lines.iloc[order].assign(line=[words(lines["line"].iloc[index]) for index in order])
+    time_block(
+        page,
+        lines,
+        ["line", "kind"],
+        currency,
+        styles.MONEY,
+        labels=LABELS | {"kind": Label("Kind")},
+        sum_row="Total",
+    )
+    section(page, "Payments by site", time_columns(content))
+    placed = spent.assign(site=spent["site"].astype(object).where(spent["site"].notna(), "no site"))
+    sites = by_period(placed, ["site"], "amount", content.timeline)
+    time_block(page, sites, ["site"], currency, styles.MONEY, labels=LABELS, sum_row="Total")
+    _depreciation(page)
+    _after(page)
+    repeat_title_only(page)
+    finish_page(page, "A6" if len(content.timeline.names) < 3 else "I6")
+
+
+def _cumulative(page: Page, kinds: pd.DataFrame) -> None:
+    """Write all payments from the start of the horizon to the end of each period."""
+    names = list(page.content.timeline.names)
+    total = kinds[names].sum(axis=0).astype(float).cumsum()
+    section(page, "Paid so far", time_columns(page.content))
+    row = pd.DataFrame([{"kind": "all payments", **total.to_dict()}])
+    last = [float(total.iloc[-1])] if len(total) else [0.0]
+    time_block(page, row, ["kind"], page.content.currency, styles.MONEY, "At the end", last, LABELS)
+
+
+def _depreciation(page: Page) -> None:
+    content = page.content
+    names = list(content.timeline.names)
+    section(page, "Depreciation of hardware bought", time_columns(content))
+    written = by_period(depreciation(content), ["product"], "amount", content.timeline)
+    time_block(page, written, ["product"], content.currency, styles.MONEY, labels=LABELS, sum_row="Total")
+    section(page, "Book value of hardware bought, end of period", time_columns(content))
+    orders = content.frame("orders", ["mode", "product", "period", "units", "unit_price"])
+    bought = orders[orders["mode"] == "purchase"]
+    price = by_period(
+        bought.assign(amount=bought["units"] * bought["unit_price"]), ["product"], "amount", content.timeline
+    )
+    book = price.set_index("product")[names].cumsum(axis=1) - written.set_index("product")[names].cumsum(
+        axis=1
+    )
+    ends = list(book[names[-1]]) if len(book) else []
+    time_block(
+        page,
+        book.reset_index(),
+        ["product"],
+        content.currency,
+        styles.MONEY,
+        "At the end",
+        ends,
+        LABELS,
+        "Total",
+    )
+
+
+def _after(page: Page) -> None:
+    content = page.content
+    section(page, "At the end of the horizon", time_columns(content))
+    costs = counted(content)
+    residual = -float(costs.loc[costs["line"].isin(RESIDUAL_LINES), "amount"].sum())
+    rows = ledger(content)
+    sunk = float(rows.loc[rows["kind"] == "sunk", "amount"].sum())
+    for label, value, meaning in (
+        ("Market value left", residual, "credited to the plan, discounted from the end of the horizon"),
+        (
+            "Payments still owed",
+            content.number("liability_after_horizon"),
+            "terms that outlive the horizon, undiscounted",
+        ),
+        ("Book value of the existing fleet", sunk, "sunk: shown, in no total"),
+    ):
+        put(page.sheet, page.row, 1, label, "label")
+        put(page.sheet, page.row, 2, value, "number", styles.MONEY_PLAIN)
+        put(page.sheet, page.row, 3, content.currency, "text")
+        put(page.sheet, page.row, 4, meaning, "note")
+        page.row += 1
