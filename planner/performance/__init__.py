@@ -1,8 +1,8 @@
 """Performance stage: operating points that meet each service level, and their provenance.
 
 Reading order: ``points`` (the stage), ``candidates`` (replicas), ``deployment``, ``memory``, ``roofline``,
-``serving`` (the model), ``estimates``, ``measured``, ``anchored``, ``measured_points``, ``opaque`` (providers),
-``routes`` and ``select`` (budgets, classes, dominance), ``power``, ``predict``.
+``serving`` (the model), ``estimates``, ``measured``, ``anchored``, ``measured_points``, ``opaque``
+(providers), ``routes`` and ``select`` (budgets, classes, dominance), ``power``, ``predict``.
 """
 
 from __future__ import annotations

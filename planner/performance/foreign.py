@@ -47,7 +47,7 @@ PRECISION_OF_CACHE = {"bf16": "bf16", "int4": "bf16"}
 
 def first_match(names: pd.Series, words: Mapping[str, tuple[str, ...]]) -> pd.Series:
     """Return the key of the first entry with a fragment in each name; missing when there is none."""
-    lowered = names.fillna("").astype("str").str.lower()
+    lowered = names.astype("str").fillna("").str.lower()
     found = np.full(len(names), "", dtype=object)
     for key, fragments in words.items():
         hit = np.asarray([any(fragment in name for fragment in fragments) for name in lowered], dtype=bool)
@@ -67,8 +67,8 @@ def software_era(names: pd.Series, versions: pd.Series, eras: pd.DataFrame) -> p
 
     Rows of no known software get the era without name fragments, whose overheads are an assumption.
     """
-    lowered = names.fillna("").astype("str").str.lower()
-    version = versions.fillna("").astype("str")
+    lowered = names.astype("str").fillna("").str.lower()
+    version = versions.astype("str").fillna("")
     rank = np.full(len(names), -1)
     chosen = np.full(len(names), "", dtype=object)
     for era in eras.itertuples():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs.catalog import shipped_catalog
-from planner.performance.deployment import Array, deployments
+from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.foreign import point_facts
 from planner.performance.memory import most_concurrent
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
@@ -66,45 +68,68 @@ def predict_points(rows: pd.DataFrame) -> pd.DataFrame:
     return result.reindex(columns=OUTPUT_COLUMNS).reset_index(drop=True)
 
 
-def predicted_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
-    """Return the predicted columns of rows that have all facts, from the load each row states.
+@dataclass(frozen=True)
+class Load:
+    """The load of each row, arrays (n, 1): lengths, stated load (NaN = the most that fits) and its kind."""
 
-    closed loop: both latencies and ``B * output / (TTFT + (output - 1) * TPOT)``. Static batch and offline:
-    the batch rate, and the decode step as TPOT. Offered rate: the concurrency that balances it. Requests
-    beyond what memory holds wait: they add a full turn each to the time to first token.
-    """
-    deployment = deployments(facts)
-    lengths = row_lengths(facts)
-    fitting = np.maximum(most_concurrent(deployment, lengths.prompt + lengths.generated, constants), 1.0)
-    stated = facts["load"].to_numpy(float)[:, None]
-    offered = facts["load_kind"].eq("offered").to_numpy()[:, None]
-    asked = np.where(np.isnan(stated) | offered, fitting, stated)
-    balanced = balanced_concurrency(deployment, np.where(offered, stated, 1.0), fitting, lengths, constants)
-    batch = np.where(offered, balanced, np.minimum(asked, fitting))
-    timing = closed_loop(deployment, batch, lengths, constants)
-    together = facts["load_kind"].isin(["static_batch", "offline_max", "open_loop"]).to_numpy()[:, None]
-    batch_rate = batch_requests_per_s(deployment, batch, lengths, constants)
-    rate = np.where(together, batch_rate, timing.requests_per_s)
-    rate = np.where(offered, np.minimum(stated, rate), rate)
-    queued_s = np.where(offered, 0.0, np.maximum(asked / batch - 1.0, 0.0)) * batch / rate
-    return pd.DataFrame(
-        {
-            "predicted_tpot_ms": (timing.tpot_s * MS_PER_SECOND)[:, 0],
-            "predicted_throughput_out_tok_s": (rate * lengths.generated)[:, 0],
-            "predicted_ttft_ms": ((timing.ttft_s + queued_s) * MS_PER_SECOND)[:, 0],
-            "band_low_ratio": facts["band_low_ratio"],
-            "band_high_ratio": facts["band_high_ratio"],
-        },
-        index=facts.index,
-    )
+    lengths: Lengths
+    stated: Array
+    offered: Array
+    together: Array
 
 
-def row_lengths(facts: pd.DataFrame) -> Lengths:
-    """Return the lengths of each row; cached prompt tokens are not computed again."""
+def row_loads(facts: pd.DataFrame) -> Load:
+    """Return the load each row states; cached prompt tokens are not computed again."""
 
     def column(name: str) -> Array:
         return facts[name].to_numpy(float)[:, None]
 
     hit = facts["prefix_cache_hit"].fillna(0.0).to_numpy(float)[:, None]
     prompt = column("input_len")
-    return Lengths(prompt, np.maximum(column("output_len"), 1.0), np.maximum(prompt * (1.0 - hit), 1.0))
+    lengths = Lengths(prompt, np.maximum(column("output_len"), 1.0), np.maximum(prompt * (1.0 - hit), 1.0))
+    return Load(
+        lengths,
+        column("load"),
+        facts["load_kind"].eq("offered").to_numpy()[:, None],
+        facts["load_kind"].isin(["static_batch", "offline_max", "open_loop"]).to_numpy()[:, None],
+    )
+
+
+def served(deployment: Deployments, load: Load, constants: RooflineConstants) -> tuple[Array, Array, Array]:
+    """Return TTFT (s), TPOT (s) and output rate (tok/s) of each row under its load, each (n, 1).
+
+    closed loop: both latencies and ``B * output / (TTFT + (output - 1) * TPOT)``. Static batch and offline:
+    the batch rate. Offered rate: the concurrency that balances it. Requests beyond what memory holds wait:
+    each full turn adds to the time to first token.
+    """
+    lengths = load.lengths
+    fitting = np.maximum(most_concurrent(deployment, lengths.prompt + lengths.generated, constants), 1.0)
+    asked = np.where(np.isnan(load.stated) | load.offered, fitting, load.stated)
+    batch = np.minimum(asked, fitting)
+    rows = np.flatnonzero(load.offered)
+    if len(rows):
+        part = Lengths(lengths.prompt[rows], lengths.generated[rows], lengths.uncached[rows])
+        batch[rows] = balanced_concurrency(
+            deployment.take(rows), load.stated[rows], fitting[rows], part, constants
+        )
+    timing = closed_loop(deployment, batch, lengths, constants)
+    batch_rate = batch_requests_per_s(deployment, batch, lengths, constants)
+    rate = np.where(load.together, batch_rate, timing.requests_per_s)
+    rate = np.where(load.offered, np.fmin(load.stated, rate), rate)
+    queued_s = np.where(load.offered, 0.0, np.maximum(asked / batch - 1.0, 0.0)) * batch / rate
+    return timing.ttft_s + queued_s, timing.tpot_s, rate * lengths.generated
+
+
+def predicted_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    """Return the predicted columns of rows that have all facts."""
+    ttft_s, tpot_s, output_tok_per_s = served(deployments(facts), row_loads(facts), constants)
+    return pd.DataFrame(
+        {
+            "predicted_tpot_ms": (tpot_s * MS_PER_SECOND)[:, 0],
+            "predicted_throughput_out_tok_s": output_tok_per_s[:, 0],
+            "predicted_ttft_ms": (ttft_s * MS_PER_SECOND)[:, 0],
+            "band_low_ratio": facts["band_low_ratio"],
+            "band_high_ratio": facts["band_high_ratio"],
+        },
+        index=facts.index,
+    )

@@ -1,0 +1,236 @@
+"""Fit the constants of the roofline on measured points and write them into the catalogue.
+
+    python bench/fit_roofline.py ../shared/perf/points_calibration.csv            # fit and report
+    python bench/fit_roofline.py ../shared/perf/points_calibration.csv --write    # and write catalogs/*.csv
+
+The fit is regularised: every constant has a starting value and a log-normal prior width, so that a constant
+that few rows see stays near its start. Errors are logarithmic with a soft-L1 loss; sources are weighted so
+that the largest one does not swamp the rest. Decode and rate constants are fitted first, those of the time
+to first token after them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from fit_parameters import (
+    SOURCE_WEIGHT,
+    Key,
+    Parameter,
+    constant_frame,
+    era_frame,
+    family_frame,
+    first_token_parameters,
+    fp4_ratio,
+    parameters,
+)
+from scipy.optimize import least_squares
+
+from planner.inputs.catalog import catalog_root, shipped_catalog
+from planner.performance.deployment import Deployments, deployments
+from planner.performance.foreign import point_facts, software_era
+from planner.performance.predict import Load, row_loads, served
+from planner.performance.roofline_constants import RooflineConstants, roofline_constants
+from planner.units import MS_PER_SECOND, US_PER_SECOND
+
+LOSS_SCALE = {"rate": 0.12, "ttft": 0.2}
+MEASURED = {"tpot": "tpot_ms", "rate": "throughput_out_tok_s", "ttft": "ttft_ms"}
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Rows that can be predicted: the file's columns, their facts, arrays and software eras."""
+
+    rows: pd.DataFrame
+    facts: pd.DataFrame
+    deployment: Deployments
+    load: Load
+    era: np.ndarray
+    constants: RooflineConstants
+
+    @property
+    def source(self) -> np.ndarray:
+        """Return the prefix of each row's id."""
+        return self.rows["row_id"].str.split("-").str[0].to_numpy()
+
+    @property
+    def family(self) -> np.ndarray:
+        """Return the chip family of each row."""
+        return self.facts["family"].to_numpy()
+
+
+def measurements(path: Path) -> Measurements:
+    """Return the rows of a measured-point file that are clean enough to fit and have all facts."""
+    rows = pd.read_csv(path, low_memory=False)
+    rows = rows[rows["use_for_fit"].eq("y")].reset_index(drop=True)
+    tables = {name: located.frame for name, located in shipped_catalog().items()}
+    facts = point_facts(rows, tables)
+    known = facts["reason"].eq("")
+    rows, facts = rows[known].reset_index(drop=True), facts[known].reset_index(drop=True)
+    era = software_era(rows["engine"], rows["engine_version"], tables["software_eras"]).to_numpy()
+    constants = roofline_constants(tables["roofline_constants"])
+    return Measurements(rows, facts, deployments(facts), row_loads(facts), era, constants)
+
+
+def applied(values: dict[Key, float], data: Measurements) -> tuple[Deployments, RooflineConstants]:
+    """Return deployments and constants with the parameter values put in."""
+
+    def by(keys: np.ndarray, column: str) -> np.ndarray:
+        names, position = np.unique(keys, return_inverse=True)
+        return np.asarray([values[column, name] for name in names])[position][:, None]
+
+    path = data.facts["path"].to_numpy()[:, None]
+    fp4 = np.asarray([fp4_ratio(values, name) for name in data.family])[:, None]
+    ratio = np.where(path == "fp4", fp4, np.where(path == "bf16", 1.0, values["fp8_ratio", "all"]))
+    host = by(data.family, "overhead_ratio") / US_PER_SECOND
+    deployment = replace(
+        data.deployment,
+        bandwidth_efficiency=by(data.family, "bandwidth_efficiency_fraction"),
+        mfu=by(data.family, "mfu_bf16_fraction") * ratio,
+        layer_s=by(data.era, "layer_overhead_us") * host,
+        step_s=by(data.era, "step_overhead_us") * host,
+        sequence_s=by(data.era, "sequence_overhead_us") * host,
+        first_token_s=by(data.era, "first_token_overhead_ms") / MS_PER_SECOND,
+    )
+    fitted = {name: value for (name, item), value in values.items() if item == "constant"}
+    return deployment, replace(data.constants, **fitted)
+
+
+def log_errors(values: dict[Key, float], data: Measurements) -> dict[str, np.ndarray]:
+    """Return log(predicted / measured) of TPOT, output rate and TTFT; NaN where not measured."""
+    deployment, constants = applied(values, data)
+    ttft_s, tpot_s, rate = served(deployment, data.load, constants)
+    predicted = {"tpot": tpot_s * MS_PER_SECOND, "rate": rate, "ttft": ttft_s * MS_PER_SECOND}
+    return {
+        name: np.log(predicted[name][:, 0] / data.rows[column].to_numpy(float))
+        for name, column in MEASURED.items()
+    }
+
+
+def slowness(errors: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the log error of time per token: TPOT where measured, else the inverse of the rate."""
+    return np.where(np.isnan(errors["tpot"]), -errors["rate"], errors["tpot"])
+
+
+def fit(
+    data: Measurements, free: list[Parameter], fixed: dict[Key, float], target: str, used: np.ndarray
+) -> dict[Key, float]:
+    """Return all values after moving the free parameters to the least penalised soft-L1 error.
+
+    Parameters
+    ----------
+    data
+        Measurements.
+    free
+        Parameters to move, each with its start and prior.
+    fixed
+        Values of the others.
+    target
+        ``rate`` (time per token) or ``ttft``.
+    used : ndarray of bool
+        Rows that count.
+    """
+    start = np.log([parameter.start for parameter in free])
+    width = np.asarray([parameter.width for parameter in free])
+    weight = np.sqrt(np.asarray([SOURCE_WEIGHT.get(name, 1.0) for name in data.source])) * used
+
+    def values_at(point: np.ndarray) -> dict[Key, float]:
+        moved = {parameter.key: float(value) for parameter, value in zip(free, np.exp(point), strict=True)}
+        return {**fixed, **moved}
+
+    def residuals(point: np.ndarray) -> np.ndarray:
+        errors = log_errors(values_at(point), data)
+        error = slowness(errors) if target == "rate" else errors["ttft"]
+        scaled = np.clip(np.nan_to_num(error) * weight / LOSS_SCALE[target], -60.0, 60.0)
+        soft = np.sign(scaled) * np.sqrt(2.0 * (np.sqrt(1.0 + scaled**2) - 1.0))
+        return np.r_[soft, (point - start) / width]
+
+    found = least_squares(residuals, start, method="trf", x_scale="jac", max_nfev=30)
+    return values_at(found.x)
+
+
+def fit_all(data: Measurements, used: np.ndarray, first_token: bool = True) -> dict[Key, float]:
+    """Return every fitted value: decode and rates first, then the time to first token."""
+    eras = sorted(set(data.era))
+    later = first_token_parameters(eras)
+    values = {parameter.key: parameter.start for parameter in later}
+    values = fit(data, parameters(sorted(set(data.family)), eras), values, "rate", used)
+    return fit(data, later, values, "ttft", used) if first_token else values
+
+
+def relative_errors(errors: dict[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
+    """Return predicted / measured - 1 of every TPOT and output rate of some rows."""
+    both = np.r_[errors["tpot"][rows], errors["rate"][rows]]
+    return np.exp(both[~np.isnan(both)]) - 1.0
+
+
+def summary(relative: np.ndarray) -> str:
+    """Return median and mean absolute error, bias and count as text."""
+    size = np.abs(relative)
+    return (
+        f"median {np.median(size):6.1%}  MAPE {size.mean():6.1%}  bias {np.median(relative):+6.1%}"
+        f"  values {len(relative)}"
+    )
+
+
+def cross_validation(data: Measurements) -> list[tuple[str, np.ndarray]]:
+    """Return, per whole source, the errors on its rows when the fit has not seen them.
+
+    Only rows whose chip family occurs in another source count; tables of one publication are one source.
+    """
+    merged = {"ARGP": "ARG", "ARGQ": "ARG", "AMDL": "AMD"}
+    source = np.asarray([merged.get(name, name) for name in data.source])
+    found = []
+    for name in sorted(set(source)):
+        held = source == name
+        shared = held & np.isin(data.family, list(set(data.family[~held])))
+        if shared.any():
+            values = fit_all(data, ~held, first_token=False)
+            found.append((name, relative_errors(log_errors(values, data), shared)))
+    return found
+
+
+def write_catalog(values: dict[Key, float], data: Measurements) -> None:
+    """Write the fitted cells of chip_families, software_eras and roofline_constants."""
+    folder = catalog_root()
+    errors = slowness(log_errors(values, data))
+    families, eras, constants = (
+        pd.read_csv(folder / f"{name}.csv")
+        for name in ("chip_families", "software_eras", "roofline_constants")
+    )
+    families = family_frame(families, values, errors, data.family).astype({"fit_rows": "Int64"})
+    families.to_csv(folder / "chip_families.csv", index=False, lineterminator="\n")
+    era_frame(eras, values, data.era).to_csv(folder / "software_eras.csv", index=False, lineterminator="\n")
+    constant_frame(constants, values).to_csv(
+        folder / "roofline_constants.csv", index=False, lineterminator="\n"
+    )
+
+
+def main() -> None:
+    """Fit, report, and write when asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("points", type=Path, help="measured points in the layout of planner predict")
+    parser.add_argument("--write", action="store_true", help="write the constants into catalogs/")
+    parser.add_argument("--cross-validate", action="store_true", help="refit without each whole source")
+    arguments = parser.parse_args()
+    data = measurements(arguments.points)
+    everything = np.ones(len(data.rows), dtype=bool)
+    values = fit_all(data, everything)
+    errors = log_errors(values, data)
+    print("fit       ", summary(relative_errors(errors, everything)))
+    first = np.exp(errors["ttft"][~np.isnan(errors["ttft"])]) - 1.0
+    print("first token", summary(first))
+    if arguments.cross_validate:
+        for name, relative in cross_validation(data):
+            print(f"without {name:5s}", summary(relative))
+    if arguments.write:
+        write_catalog(values, data)
+        print("wrote chip_families.csv, software_eras.csv, roofline_constants.csv")
+
+
+if __name__ == "__main__":
+    main()
