@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "azure-trace": ("planner import azure-trace trace.csv -o from-trace", "planner check from-trace"),
     "gpu-mix": ("planner import gpu-mix mix.json --rate 30 -o mix", "planner solve mix"),
-    "servegen": ("planner import servegen client-1-trace.csv -o rows-to-add",),
+    "urdb": ("planner import urdb rate.json -o tariff-rows",),
+    "weather": ("planner import weather year.epw --region amsterdam -o climate-rows",),
+    "servegen": ("planner import servegen client-1-trace.csv -o profile-rows",),
 }
 """Command lines shown in the help of a format; the files are the user's own."""
 

@@ -8,37 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import foreign_files
 import pytest
 from click.testing import CliRunner
 
 from planner.cli import main
-
-TOY_MIX = {
-    "gpu_info": {
-        "A": {"cost": 1.0, "tputs": [[10.0]]},
-        "B": {"cost": 4.0, "tputs": [[50.0]]},
-    },
-    "workload_distribution": [[1.0]],
-}
-POINT = {
-    "row_id": "mine",
-    "chip": "H100-SXM-80GB",
-    "chips_used": 4,
-    "tp": 4,
-    "pp": 1,
-    "ep": 1,
-    "attention_dp": "n",
-    "model": "Llama-3.1-70B",
-    "engine": "vllm",
-    "engine_version": "",
-    "weight_precision": "fp8",
-    "kv_precision": "",
-    "input_len": 1024,
-    "output_len": 1024,
-    "concurrency_or_batch": 32,
-    "conc_kind": "client concurrency (closed loop)",
-    "prefix_cache_hit": 0,
-}
 
 
 def commands_with_examples() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -64,16 +38,7 @@ EXAMPLES = dict(commands_with_examples())
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with files of a reader's own and a plan in out/small, as the examples expect."""
     place = tmp_path_factory.mktemp("examples")
-    trace = ["TIMESTAMP,ContextTokens,GeneratedTokens"]
-    trace += [f"2023-11-16 18:{n // 60:02d}:{n % 60:02d}.0000000,{500 + n},{100 + n}" for n in range(600)]
-    (place / "trace.csv").write_text("\n".join(trace) + "\n", encoding="utf-8")
-    windows = [f"{600 * n},{1 + n % 3},1.5,Gamma,0.4,2.5" for n in range(144)]
-    (place / "client-1-trace.csv").write_text("\n".join(windows) + "\n", encoding="utf-8")
-    (place / "mix.json").write_text(json.dumps(TOY_MIX), encoding="utf-8")
-    header, row = zip(*POINT.items(), strict=True)
-    (place / "points.csv").write_text(
-        ",".join(header) + "\n" + ",".join(str(value) for value in row) + "\n", encoding="utf-8"
-    )
+    foreign_files.write_all(place)
     with pytest.MonkeyPatch.context() as inside:
         inside.chdir(place)
         assert CliRunner().invoke(main, ["solve", "small", "--no-report"]).exit_code == 0
