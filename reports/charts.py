@@ -19,6 +19,7 @@ from reports.styles import LIMIT_COLOUR, LINE, PALETTE, USED_COLOUR
 
 HEIGHT_CM = 8.2
 WIDTH_CM = 16.0
+WIDE_CM = 26.0
 ROWS = 18
 """Sheet rows of the default height that one chart covers, with a margin."""
 
@@ -74,6 +75,7 @@ def used_and_limit(
         Row of the quantity used and row of its limit, one pair per place.
     """
     chart = _column_chart(title, axis)
+    chart.width = WIDE_CM
     lines = LineChart()
     periods = _period_columns(page, block)
     for index, (used, limit) in enumerate(pairs[:MOST_SERIES]):

@@ -197,7 +197,7 @@ def wrapped_lines(text: str, width: float) -> int:
     for paragraph in text.split("\n"):
         lines, filled = 1, 0.0
         for word in paragraph.split(" "):
-            length = len(word) * 1.1
+            length = float(len(word))
             if filled and filled + 1 + length > usable:
                 lines, filled = lines + 1, 0.0
             filled += length + (1 if filled else 0)

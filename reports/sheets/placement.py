@@ -41,7 +41,7 @@ def fill(book: Workbook, content: Content) -> None:
     filter_block(page, block)
     section(page, "Mean load served", time_columns(content))
     mean = _hour_mean(rates, content)
-    time_block(page, rates, KEYS, "requests/s", styles.QUANTITY_FINE, "Mean", mean, WIDTHS)
+    time_block(page, rates, KEYS, "requests/s", styles.QUANTITY, "Mean", mean, WIDTHS)
     section(page, "Mean units busy by workload and product", time_columns(content))
     busy = by_period(units_busy(content), ["workload", "product", "phase"], "units_running", content.timeline)
     time_block(

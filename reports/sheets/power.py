@@ -13,6 +13,9 @@ from reports.content import Content, by_period
 from reports.labels import Label
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
 
+ROWS_BESIDE_CHART = 24
+"""Rows that share a printed page with the chart; more push it to the next page."""
+
 LEVELS = {"it": "IT", "facility": "facility", "grid": "meter"}
 PURPOSE = (
     "IT: provisioned peak of the units. Facility: with cooling and losses at the design hour. "
@@ -54,7 +57,7 @@ def fill(book: Workbook, content: Content) -> None:
 def level_rows(content: Content) -> pd.DataFrame:
     """Return site, level, measure (peak, usable, used) and one column per period.
 
-    Limits are the table's own values; a limit that is not stated stays missing.
+    A level without a stated limit has a peak only.
     """
     power = content.frame("site_power", ["site", "period", "level", "peak_kw", "usable_kw"])
     if power.empty:
@@ -68,7 +71,7 @@ def level_rows(content: Content) -> pd.DataFrame:
     wide = long.pivot_table(
         index=["site", "level", "measure"], columns="period", values="value", aggfunc="first", dropna=False
     )
-    wide = wide.reindex(columns=list(content.timeline.names))
+    wide = wide.reindex(columns=list(content.timeline.names)).dropna(how="all")
     rank = {level: place for place, level in enumerate(LEVELS)}
     measures = {"peak": 0, "usable": 1, "used": 2}
     ordered = sorted(wide.index, key=lambda row: (row[0], rank.get(row[1], 9), measures[row[2]]))
@@ -96,10 +99,14 @@ def _levels(page: Page) -> None:
     )
     pairs = [
         (block.first + index, block.first + index + 1)
-        for index in range(len(wide))
-        if wide["measure"].iloc[index] == "peak" and wide["level"].iloc[index] == "grid"
+        for index in range(len(wide) - 1)
+        if list(wide["measure"].iloc[index : index + 2]) == ["peak", "usable"]
+        and wide["level"].iloc[index] == "grid"
+        and ends[index] > 0
     ]
     if pairs:
+        if len(wide) > ROWS_BESIDE_CHART:
+            page_break(page)
         anchor = page.row + 1
         page.row = anchor + ROWS
         page_break(page)
