@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.tariff import demand_charges, fixed_charges
+from planner.coefficients.tariff import demand_charges, fixed_charges, valid_share
 from planner.coefficients.timing import NEVER, in_service_ordinal
 from planner.coefficients.windows import local_window_mask
 from planner.inputs import Scenario
@@ -73,7 +73,8 @@ def openings(scenario: Scenario, limits: pd.DataFrame) -> pd.DataFrame:
 def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the demand charges of each site and period, and the blocks whose load each one bills.
 
-    Each month of a charge is billed at the period's kept peak inside its window.
+    Each month of a charge is billed at the period's kept peak inside its window; a month in which the charge holds on
+    some days only counts by their share.
 
     Returns
     -------
@@ -87,8 +88,10 @@ def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFra
     peaks, seen = [], []
     for row in pairs.itertuples():
         mask = local_window_mask(assigned, float(offset[row.region]), row.months, row.day_type, row.hours, row.weekend_hours)
-        inside = assigned[mask]
-        months = inside.groupby("period", sort=False)["month"].nunique()
+        valid = valid_share(scenario, assigned, row.start_date, row.end_date)
+        inside = assigned.assign(valid=valid)[mask & (valid > 0.0)]
+        by_month = inside.groupby(["period", "month"], sort=False)["valid"].first()
+        months = by_month.groupby(level="period", sort=False).sum()
         label = {"site": row.site, "component": row.component}
         peaks.append(months.rename("months").reset_index().assign(**label, price_per_kw_month=row.price_per_kw_month))
         seen.append(inside[["period", "block"]].drop_duplicates().assign(**label))

@@ -160,7 +160,7 @@ def _site_price(scenario: Scenario, charges: pd.DataFrame, cells: pd.DataFrame, 
         price = np.full(len(cells), row["price_per_kwh"])
         if not pd.isna(row["market"]):
             price = price + row["levy"] * _market_price(scenario, row["market"], cells, offset)
-        total += inside * _valid_share(scenario, cells, row["start_date"], row["end_date"]) * price
+        total += inside * valid_share(scenario, cells, row["start_date"], row["end_date"]) * price
     return total
 
 
@@ -178,7 +178,7 @@ def _market_price(scenario: Scenario, market: str, cells: pd.DataFrame, offset: 
     return price.to_numpy()[cells["month"].to_numpy(dtype=int) - 1, hour]
 
 
-def _valid_share(
+def valid_share(
     scenario: Scenario, cells: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp
 ) -> np.ndarray:
     """Return the share of the days of each cell's month and period on which a charge holds."""
