@@ -141,38 +141,45 @@ def energy_entries(books: Books) -> pd.DataFrame:
 
 
 def billing_windows(books: Books) -> pd.DataFrame:
-    """Return site, component, period, price_per_kw_month, month, block: what each demand charge looks at.
+    """Return site, component, period, month, block, price: what each demand charge looks at.
 
-    A charge looks at a block of which any hour class touches its local months, days and hours.
+    A charge looks at a block of which any hour class touches its local months, days and hours. ``price`` is what one
+    kW costs in the month: in a month in which the charge holds on some days only, their share of it.
     """
     cells = books["block_cells"]
-    parts = []
-    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
-    for row in own.reset_index().to_dict("records"):
-        for charge in books.facts.demand_charges.to_dict("records"):
-            if charge["tariff"] != row["tariff"]:
-                continue
-            inside = local_window_mask(
-                cells,
-                row["utc_offset_h"],
-                charge["months"],
-                charge["day_type"],
-                charge["hours"],
-                charge["weekend_hours"],
-            )
-            labels = {name: charge[name] for name in ("component", "price_per_kw_month")}
-            parts.append(cells.loc[inside, ["period", "month", "block"]].assign(site=row["site"], **labels))
-    if not parts:
-        return pd.DataFrame(columns=["period", "month", "block", "site", "component", "price_per_kw_month"])
-    return pd.concat(parts, ignore_index=True).drop_duplicates()
+    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
+    charges = books.facts.demand_charges
+    parts = [pd.DataFrame(columns=["period", "month", "block", "site", "component", "price"])]
+    for row in own.merge(charges, on="tariff", how="inner").to_dict("records"):
+        inside = local_window_mask(
+            cells, row["utc_offset_h"], row["months"], row["day_type"], row["hours"], row["weekend_hours"]
+        )
+        seen = cells.loc[inside, ["period", "month", "block"]].drop_duplicates()
+        days = held_share(books, row["start_date"], row["end_date"])
+        price = row["price_per_kw_month"] * at(days, seen, ["period", "month"])
+        parts.append(seen.assign(site=row["site"], component=row["component"], price=price)[price != 0.0])
+    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
+def held_share(books: Books, first: pd.Timestamp, last: pd.Timestamp) -> pd.Series:
+    """Return the share of the days of each (period, month) from the first to the last day of a charge, blank = open."""
+    shares = {}
+    for row in books.facts.periods.reset_index().to_dict("records"):
+        days = pd.date_range(row["start_date"], row["end_date"], freq="D", inclusive="left")
+        holds = np.ones(len(days), dtype=bool)
+        holds &= True if pd.isna(first) else days >= first
+        holds &= True if pd.isna(last) else days <= last
+        for month in days.month.unique():
+            shares[row["period"], month] = float(holds[days.month == month].mean())
+    return pd.Series(shares)
 
 
 def peak_entries(books: Books) -> pd.DataFrame:
     """Return the demand charges: billed kW x price x months of the charge in the period."""
     peaks, windows = books["peaks"], billing_windows(books)
     key = ["site", "component", "period"]
-    months = windows.drop_duplicates([*key, "month"]).groupby(key)["price_per_kw_month"].sum()
-    per_kw = at(months, peaks, key)
+    months = windows.drop_duplicates([*key, "month"]).groupby(key)["price"].sum()
+    per_kw = at(months, peaks, key).fillna(0.0)
     return entries(peaks, "demand_charge", "opex", "mid", peaks["peak_kw"] * per_kw)
 
 

@@ -1,0 +1,601 @@
+"""Small scenarios whose plans together touch every limit and every cost line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from planner.inputs import Scenario, make_scenario
+from planner.pipeline import RunOptions, run_plan
+from planner.plan import Plan
+
+Rows = list[dict[str, Any]]
+
+SAID = {"source": "case", "source_date": "2026-01-01", "confidence": "estimate"}
+HOURS = [f"h{hour:02d}" for hour in range(24)]
+QUARTERS = ("2027-Q1", "2027-Q2", "2027-Q3", "2027-Q4")
+
+
+def shipped(table: str) -> Rows:
+    """Return the rows of a shipped table, their provenance put down to the case."""
+    with (files("catalogs") / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [{name: cell or None for name, cell in row.items()} | SAID for row in rows]
+
+
+def climate(region: str, winter_c: float, summer_c: float, swing_c: float) -> Rows:
+    """Return twelve months: a season between two means, a day of so many degrees either side of it."""
+    rows = []
+    for month in range(1, 13):
+        mean = winter_c + (summer_c - winter_c) * (1 - abs(month - 7) / 6)
+        hours = {name: mean + swing_c * (1 - abs(at - 15) / 7.5) for at, name in enumerate(HOURS)}
+        rows.append({"region": region, "month": month, **hours, "design_c": mean + 2 * swing_c, **SAID})
+    return rows
+
+
+def flat(value: float) -> dict[str, float]:
+    """Return the same value in all 24 hours."""
+    return dict.fromkeys(HOURS, value)
+
+
+def base_tables() -> dict[str, Rows]:
+    """Return one service on one colocation site, 30 to 48 requests/s, units bought."""
+    return {
+        "sources": [{"source": "case", "title": "made up", "location": "tests", "kind": "estimate"}],
+        "fx": [
+            {"currency": "USD", "usd_per_unit": 1, **SAID},
+            {"currency": "EUR", "usd_per_unit": 1.25, **SAID},
+        ],
+        "regions": [
+            {"region": "east", "country": "A", "continent": "X", "utc_offset_h": -5, **SAID},
+            {"region": "west", "country": "B", "continent": "X", "utc_offset_h": 8, **SAID},
+        ],
+        "latency": [
+            {"from_region": "east", "to_region": "west", "rtt_ms": 180, "statistic": "average", **SAID}
+        ],
+        "climate": climate("east", -2, 26, 5) + climate("west", 14, 30, 3),
+        "carbon": [
+            {"region": "east", "gco2_per_kwh": 400, "basis": "average", **SAID},
+            {"region": "west", "gco2_per_kwh": 600, "basis": "average", **SAID},
+        ],
+        "roofline_constants": shipped("roofline_constants"),
+        "statistic_factors": [
+            {
+                "metric": metric,
+                "statistic": statistic,
+                "ratio_to_median": ratio,
+                "attained_fraction": share,
+                **SAID,
+            }
+            for metric in ("ttft", "tpot")
+            for statistic, ratio, share in (("median", 1, 0.5), ("p95", 2, 0.95))
+        ],
+        "cooling": [
+            {
+                "cooling": "air",
+                "medium": "air",
+                "kw_per_rack": 20,
+                "frequency_prefill_fraction": 0.9,
+                "frequency_decode_fraction": 0.95,
+                "frequency_prefill_low_fraction": 0.8,
+                "distribution_loss_fraction": 0.06,
+                "fan_pump_fraction": 0.05,
+                "supply_c": 24,
+                "approach_k": 8,
+                "free_cooling_band_k": 10,
+                "chiller_cop": 5,
+                "chiller_reference_lift_k": 12,
+                "capex_per_kw": 900,
+                "maintenance_fraction_per_year": 0.04,
+                "currency": "USD",
+                **SAID,
+            },
+            {
+                "cooling": "liquid",
+                "medium": "liquid",
+                "kw_per_rack": 80,
+                "frequency_prefill_fraction": 1,
+                "frequency_decode_fraction": 1,
+                "distribution_loss_fraction": 0.05,
+                "fan_pump_fraction": 0.02,
+                "supply_c": 34,
+                "approach_k": 6,
+                "free_cooling_band_k": 10,
+                "chiller_cop": 6,
+                "chiller_reference_lift_k": 6,
+                "capex_per_kw": 1500,
+                "maintenance_fraction_per_year": 0.05,
+                "currency": "USD",
+                **SAID,
+            },
+            {"cooling": "hosted", "medium": "hosted", **SAID},
+        ],
+        "tariffs": [
+            {
+                "tariff": "grid",
+                "component": "energy",
+                "charge": "energy",
+                "price": 0.06,
+                "price_unit": "kwh",
+                "currency": "USD",
+                "day_type": "all",
+                **SAID,
+            },
+            {
+                "tariff": "grid",
+                "component": "day",
+                "charge": "energy",
+                "price": 0.04,
+                "price_unit": "kwh",
+                "currency": "USD",
+                "day_type": "weekday",
+                "hours": "08-20",
+                **SAID,
+            },
+            {
+                "tariff": "grid",
+                "component": "peak",
+                "charge": "demand",
+                "price": 9,
+                "price_unit": "kw_month",
+                "currency": "USD",
+                "day_type": "weekday",
+                "hours": "12-20",
+                **SAID,
+            },
+            {
+                "tariff": "grid",
+                "component": "meter",
+                "charge": "fixed",
+                "price": 500,
+                "price_unit": "month",
+                "currency": "USD",
+                "day_type": "all",
+                **SAID,
+            },
+        ],
+        "sites": [
+            {
+                "site": "hall",
+                "region": "east",
+                "kind": "colo",
+                "tariff": "grid",
+                "racks": 60,
+                "headroom_fraction": 0.1,
+                "rent_per_kw_month": 150,
+                "fixed_cost_per_year": 40_000,
+                "staff_per_mw": 2,
+                "staff_cost_per_year": 100_000,
+                "network_cost_per_kw_year": 120,
+                "currency": "USD",
+                **SAID,
+            },
+        ],
+        "site_power": [{"site": "hall", "from_date": "2027-01-01", "usable_kw": 400}],
+        "facility_options": [{"site": "hall", "cooling": "air"}],
+        "products": [
+            {
+                "product": "box",
+                "chips_per_unit": 8,
+                "vendor": "Maker",
+                "nameplate_kw": 10,
+                "idle_kw": 3,
+                "busy_kw": 8,
+                "racks_per_unit": 0.4,
+                "coolings": "air;liquid;hosted",
+                "life_years": 5,
+                "failures_per_year": 2,
+                "repair_days": 3,
+                "maintenance_fraction_per_year": 0.05,
+                "asset_class": "accelerator",
+                **SAID,
+            },
+        ],
+        "residuals": [
+            {"asset_class": "accelerator", "age_years": age, "residual_fraction": share, **SAID}
+            for age, share in ((0, 0.9), (1, 0.6), (3, 0.3), (5, 0.05))
+        ],
+        "offers": [
+            {
+                "offer": "box purchase",
+                "product": "box",
+                "vendor": "Maker",
+                "mode": "purchase",
+                "includes": "hardware",
+                "price": 250_000,
+                "price_unit": "unit",
+                "currency": "USD",
+                "lead_weeks": 0,
+                "install_weeks": 0,
+                "installation_fraction": 0.03,
+                "price_trend_fraction_per_year": -0.1,
+                **SAID,
+            },
+        ],
+        "periods": [
+            {"period": name, "start_date": f"2027-{month:02d}-01", "months": 3}
+            for name, month in zip(QUARTERS, (1, 4, 7, 10), strict=True)
+        ],
+        "workloads": [workload("chat")],
+        "shapes": [
+            {
+                "workload": "chat",
+                "shape": "short",
+                "share_fraction": 0.7,
+                "input_tokens": 500,
+                "output_tokens": 100,
+            },
+            {
+                "workload": "chat",
+                "shape": "long",
+                "share_fraction": 0.3,
+                "input_tokens": 2_000,
+                "output_tokens": 400,
+            },
+        ],
+        "operating_points": [
+            point("box short", shape="short", requests_per_s=12),
+            point("box long", shape="long", requests_per_s=3),
+        ],
+        "profiles": [
+            {
+                "profile": "day",
+                "day_type": "weekday",
+                **{name: 0.68 + 0.8 * (8 <= at < 20) for at, name in enumerate(HOURS)},
+                **SAID,
+            },
+            {"profile": "day", "day_type": "weekend", **flat(0.8), **SAID},
+            {"profile": "leisure", "day_type": "weekday", **flat(0.8), **SAID},
+            {"profile": "leisure", "day_type": "weekend", **flat(1.5), **SAID},
+        ],
+        "demand": demand("chat", "east", (30, 36, 42, 48)),
+    }
+
+
+def workload(name: str, **given: Any) -> dict[str, Any]:
+    """Return a workload with retries, reasoning and minute peaks."""
+    plain = {
+        "workload": name,
+        "business": "apps",
+        "waiting_ms": 50,
+        "success_fraction": 0.98,
+        "quality_pass_fraction": 0.95,
+        "retry_fraction": 0.02,
+        "reasoning_ratio": 1.5,
+        "cached_input_fraction": 0.2,
+        "minute_peak_input_ratio": 1.6,
+        "minute_peak_output_ratio": 1.2,
+        "priority": 1,
+        "must_serve_fraction": 1,
+    }
+    return plain | given
+
+
+def point(name: str, **given: Any) -> dict[str, Any]:
+    """Return a stated rate of one box."""
+    plain = {"point": name, "product": "box", "phase": "mixed", "workload": "chat", **SAID}
+    return plain | given
+
+
+def demand(name: str, region: str, rates: Sequence[float], profile: str | None = "day") -> Rows:
+    """Return one rate per quarter."""
+    return [
+        {"workload": name, "region": region, "period": period, "requests_per_s": rate, "profile": profile}
+        for period, rate in zip(QUARTERS, rates, strict=False)
+    ]
+
+
+def scenario_of(tables: Mapping[str, Rows], **settings: Any) -> Scenario:
+    """Return the scenario of these tables, without the shipped catalogue."""
+    plain = {
+        "name": "case",
+        "discount_rate_fraction": 0.08,
+        "gap": 0.0,
+        "max_blocks": 5,
+        "carbon_price_per_t": 30,
+    }
+    return make_scenario(plain | settings, tables, catalog=False)
+
+
+def cloud_offer(name: str, mode: str, price: float, **given: Any) -> dict[str, Any]:
+    """Return a hosted box by the hour."""
+    plain = {
+        "offer": name,
+        "product": "box",
+        "vendor": "Cloud",
+        "mode": mode,
+        "includes": "hosted",
+        "price": price,
+        "price_unit": "unit_hour",
+        "currency": "USD",
+        "lead_weeks": 0,
+        "install_weeks": 0,
+        "sites": "cloud",
+        **SAID,
+    }
+    return plain | given
+
+
+CLOUD = {"site": "cloud", "region": "east", "kind": "cloud", **SAID}
+
+
+def limited() -> Scenario:
+    """Power, space, cooling, budget and supply limit what is bought; the rest is rented by the quarter."""
+    tables = base_tables()
+    tables["sites"][0] |= {"it_limit_kw": 165, "facility_limit_kw": 180, "racks": 10}
+    tables["sites"].append(CLOUD)
+    tables["site_power"] = [
+        {"site": "hall", "from_date": "2026-01-01", "usable_kw": 120},
+        {"site": "hall", "from_date": "2027-06-01", "usable_kw": 200},
+    ]
+    tables["facility_options"] = [{"site": "hall", "cooling": "air", "capacity_kw": 160}]
+    tables["offers"][0] |= {"supply_units_per_period": 8, "available_until": "2027-08-01"}
+    tables["offers"].append(cloud_offer("cloud box", "on_demand", 40, rent_step="period"))
+    tables["supply"] = [{"offer": "box purchase", "period": "2027-Q2", "units": 3}]
+    tables["budgets"] = [
+        {"budget": "capex of the first quarter", "kind": "capex", "period": "2027-Q1", "limit": 2_000_000},
+        {"budget": "opex at the hall", "kind": "opex", "site": "hall", "limit": 5_000_000},
+        {"budget": "all", "kind": "total", "limit": 60_000_000},
+    ]
+    return scenario_of(tables)
+
+
+def bridged() -> Scenario:
+    """Bought units take five months; rentals by the hour, spot and a reservation bridge; an old lot retires."""
+    tables = base_tables()
+    tables["sites"].append(CLOUD)
+    tables["fleet"] = [
+        {
+            "fleet": "old",
+            "product": "box",
+            "site": "hall",
+            "cooling": "air",
+            "units": 6,
+            "in_service_date": "2024-02-01",
+            "retire_date": "2027-08-15",
+            "book_value": 300_000,
+        },
+        {
+            "fleet": "ordered",
+            "product": "box",
+            "site": "hall",
+            "cooling": "air",
+            "units": 2,
+            "in_service_date": "2027-05-20",
+        },
+    ]
+    tables["offers"][0] |= {"lead_weeks": 18, "install_weeks": 2.5, "lead_weeks_high": 30}
+    tables["offers"] += [
+        cloud_offer("hour box", "on_demand", 45, rent_step="hour", supply_units_per_period=9),
+        cloud_offer(
+            "spot box", "spot", 20, rent_step="period", supply_units_per_period=2, interruption_fraction=0.15
+        ),
+        cloud_offer(
+            "spot hour box",
+            "spot",
+            22,
+            rent_step="hour",
+            supply_units_per_period=1,
+            interruption_fraction=0.2,
+        ),
+        cloud_offer(
+            "reserved box",
+            "reserved",
+            11_000,
+            price_unit="unit_month",
+            term_months=9,
+            lead_weeks=8,
+            supply_units_per_period=1,
+        ),
+    ]
+    return scenario_of(tables)
+
+
+def optional() -> Scenario:
+    """Two fifths of a service may go unserved; what is served has a value, and power is short."""
+    tables = base_tables()
+    tables["workloads"] = [workload("chat", must_serve_fraction=0.6, value_per_mtok=40)]
+    tables["site_power"] = [{"site": "hall", "from_date": "2027-01-01", "usable_kw": 150}]
+    return scenario_of(tables, objective="cost", residual_method="none")
+
+
+def far_apart() -> Scenario:
+    """Two halls on two continents with their own tariffs and money; latency targets; a lease; two services."""
+    tables = base_tables()
+    hall = tables["sites"][0]
+    tables["sites"] = [
+        hall | {"fixed_cost_per_year": None},
+        hall
+        | {
+            "site": "annex",
+            "region": "west",
+            "tariff": "harbour",
+            "currency": "EUR",
+            "rent_per_kw_month": 90,
+        },
+    ]
+    tables["site_power"] = [
+        {"site": "hall", "from_date": "2027-01-01", "usable_kw": 220},
+        {"site": "annex", "from_date": "2027-01-01", "usable_kw": 160},
+    ]
+    tables["facility_options"] += [
+        {"site": "annex", "cooling": "air"},
+        {"site": "annex", "cooling": "liquid"},
+    ]
+    tables["tariffs"] += [
+        {
+            "tariff": "harbour",
+            "component": "energy",
+            "charge": "energy",
+            "price": 0.05,
+            "price_unit": "kwh",
+            "currency": "EUR",
+            "day_type": "all",
+            "hours": "07-23",
+            **SAID,
+        },
+        {
+            "tariff": "harbour",
+            "component": "night",
+            "charge": "energy",
+            "price": 0.03,
+            "price_unit": "kwh",
+            "currency": "EUR",
+            "day_type": "all",
+            "hours": "23-07",
+            **SAID,
+        },
+        {
+            "tariff": "harbour",
+            "component": "peak",
+            "charge": "demand",
+            "price": 11,
+            "price_unit": "kw_month",
+            "currency": "EUR",
+            "day_type": "all",
+            "hours": "10-12",
+            "weekend_hours": "00-24",
+            "months": "1-2;6-9",
+            **SAID,
+        },
+        {
+            "tariff": "harbour",
+            "component": "new fee",
+            "charge": "demand",
+            "price": 24,
+            "price_unit": "kw_year",
+            "currency": "EUR",
+            "day_type": "all",
+            "start_date": "2027-05-17",
+            **SAID,
+        },
+    ]
+    tables["offers"] += [
+        {
+            "offer": "box lease",
+            "product": "box",
+            "vendor": "Bank",
+            "mode": "lease",
+            "includes": "hardware",
+            "price": 4_800,
+            "price_unit": "unit_month",
+            "currency": "EUR",
+            "lead_weeks": 4,
+            "install_weeks": 2,
+            "term_months": 24,
+            "price_trend_fraction_per_year": -0.05,
+            "regions": "west",
+            **SAID,
+        },
+    ]
+    targets = {"ttft_ms": 600, "e2e_ms": 9_000, "percentile": "p95"}
+    tables["workloads"] = [workload("chat", **targets), workload("batch", waiting_ms=0, reasoning_ratio=1)]
+    tables["shapes"].append(
+        {"workload": "batch", "shape": "page", "share_fraction": 1, "input_tokens": 900, "output_tokens": 300}
+    )
+    timed = {"ttft_ms": 350, "ttft_statistic": "p95", "tpot_ms": 12, "tpot_statistic": "p95"}
+    tables["operating_points"] = [
+        point("box short", shape="short", requests_per_s=12, **timed),
+        point("box long", shape="long", requests_per_s=3, **timed),
+        point("box page", workload="batch", shape="page", requests_per_s=6),
+    ]
+    tables["demand"] = demand("chat", "east", (12, 14, 16, 18)) + demand(
+        "chat", "west", (10, 12, 14, 16), profile="leisure"
+    )
+    tables["demand"] += demand("batch", "east", (8, 8, 8, 8), profile=None)
+    return scenario_of(tables, max_blocks=4)
+
+
+def owned() -> Scenario:
+    """An owned site has to be opened and built: air stands already, liquid is built, one cheap period is missed."""
+    tables = base_tables()
+    site = {
+        "site": "campus",
+        "region": "west",
+        "kind": "owned",
+        "tariff": "grid",
+        "racks": 40,
+        "headroom_fraction": 0.2,
+        "build_capex_per_kw": 9_000,
+        "build_weeks": 12,
+        "build_life_years": 15,
+        "opening_cost": 400_000,
+        "fixed_cost_per_year": 90_000,
+        "staff_per_mw": 3,
+        "staff_cost_per_year": 80_000,
+        "currency": "EUR",
+        **SAID,
+    }
+    tables["sites"] = [site, CLOUD]
+    tables["site_power"] = [{"site": "campus", "from_date": "2027-03-15", "usable_kw": 500}]
+    tables["facility_options"] = [
+        {"site": "campus", "cooling": "air", "existing_kw": 60},
+        {"site": "campus", "cooling": "liquid", "capex_per_kw": 1_100, "capacity_kw": 300},
+    ]
+    tables["offers"].append(cloud_offer("cloud box", "on_demand", 90, rent_step="period"))
+    tables["demand"] = demand("chat", "east", (30, 36, 42, 48), profile=None)
+    return scenario_of(
+        tables, residual_method="sinking_fund", lead_case="high", cooling_case="low", max_blocks=3
+    )
+
+
+def split() -> Scenario:
+    """Prefill and decode run on different boxes, with targets for the first token, each later one, and the whole."""
+    tables = base_tables()
+    engine = shipped("engines")[0] | {"models": None, "vendors": None}
+    tables["software_eras"] = shipped("software_eras")
+    tables["engines"] = [
+        engine | {"engine": "exact", "quality_pass_fraction": 1},
+        engine | {"engine": "small", "quality_pass_fraction": 0.97},
+    ]
+    tables["products"].append(
+        tables["products"][0] | {"product": "slim", "nameplate_kw": 6, "busy_kw": None, "idle_kw": 1}
+    )
+    tables["offers"].append(
+        tables["offers"][0]
+        | {
+            "offer": "slim purchase",
+            "product": "slim",
+            "price": 120_000,
+            "price_trend_fraction_per_year": None,
+        }
+    )
+    tables["workloads"] = [
+        workload("chat", ttft_ms=700, tpot_ms=30, e2e_ms=30_000, percentile="p95", engines="exact;small")
+    ]
+    first = {"phase": "prefill", "ttft_ms": 400, "ttft_statistic": "p95"}
+    later = {"phase": "decode", "tpot_ms": 20, "tpot_statistic": "p95", "engine": "small"}
+    both = {
+        "ttft_ms": 450,
+        "ttft_statistic": "p95",
+        "tpot_ms": 24,
+        "tpot_statistic": "p95",
+        "engine": "exact",
+    }
+    tables["operating_points"] = [
+        point("box short in", shape="short", requests_per_s=40, engine="exact", **first),
+        point("box long in", shape="long", requests_per_s=10, engine="exact", **first),
+        point("slim short out", product="slim", shape="short", requests_per_s=9, **later),
+        point("slim long out", product="slim", shape="long", requests_per_s=2.5, **later),
+        point("box long whole", shape="long", requests_per_s=2, **both),
+    ]
+    return scenario_of(tables)
+
+
+def impossible() -> Scenario:
+    """Two units' worth of power for ten units' worth of work."""
+    tables = base_tables()
+    tables["site_power"] = [{"site": "hall", "from_date": "2027-01-01", "usable_kw": 25}]
+    return scenario_of(tables)
+
+
+CASES = {case.__name__: case for case in (limited, bridged, optional, far_apart, owned, split, impossible)}
+
+
+@cache
+def solved(name: str) -> Plan:
+    """Return the plan of a case, solved once in a test session."""
+    return run_plan(CASES[name](), RunOptions(baselines=False))
