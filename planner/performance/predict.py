@@ -99,11 +99,14 @@ def served(deployment: Deployments, load: Load, constants: RooflineConstants) ->
     """Return TTFT (s), TPOT (s) and output rate (tok/s) of each row under its load, each (n, 1).
 
     closed loop: both latencies and ``B * output / (TTFT + (output - 1) * TPOT)``. Static batch and offline:
-    the batch rate. Offered rate: the concurrency that balances it. Requests beyond what memory holds wait:
-    each full turn adds to the time to first token.
+    the batch rate. Offered rate: the concurrency that balances it. A batch must hold every request at its full
+    length, a loop only at the mean of its life. Requests beyond what memory holds wait: each full turn adds
+    to the time to first token.
     """
     lengths = load.lengths
-    fitting = np.maximum(most_concurrent(deployment, lengths.prompt + lengths.generated, constants), 1.0)
+    full = lengths.prompt + lengths.generated
+    live = np.where(load.together, full, lengths.mean_context)
+    fitting = np.maximum(most_concurrent(deployment, live, constants), 1.0)
     asked = np.where(np.isnan(load.stated) | load.offered, fitting, load.stated)
     batch = np.minimum(asked, fitting)
     rows = np.flatnonzero(load.offered)
