@@ -1,6 +1,6 @@
 """Cells to typed columns: one function per kind of column, each over a whole column at once.
 
-Every function takes the object cells of a column (None = blank) and returns the typed series and a mapping
+Every function takes the object cells of a column (None = blank) and returns the typed values and a mapping
 from position to what is wrong with the cell there; a wrong cell becomes blank.
 """
 
@@ -10,6 +10,7 @@ import datetime as dt
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,10 @@ from planner.inputs.located import number_text
 from planner.tables import Column
 
 Complaints = dict[int, str]
+Values = np.ndarray | pd.api.extensions.ExtensionArray
+
+TEXT = pd.StringDtype(na_value=np.nan)
+"""Type of text, key and choice columns (``str``); blank is NaN."""
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
@@ -77,25 +82,23 @@ def shown(cell: object) -> str:
     return str(cell)
 
 
-def typed_column(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
-    """Return the typed series of a column and its complaints."""
+def typed_column(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]:
+    """Return the typed values of a column and its complaints."""
     return _READERS[column.kind](column, cells)
 
 
-def blank_column(column: Column, rows: int) -> pd.Series:
+def blank_values(column: Column, rows: int) -> Values:
     """Return a column of blanks of the right type."""
-    blanks: dict[str, np.ndarray] = {
-        "number": np.full(rows, np.nan),
-        "integer": np.full(rows, np.nan),
-        "boolean": np.zeros(rows, dtype=bool),
-        "date": np.full(rows, np.datetime64("NaT"), dtype="datetime64[ns]"),
-    }
-    if column.kind in blanks:
-        return pd.Series(blanks[column.kind])
-    return typed_column(column, [None] * rows)[0]
+    return _blanks(column.kind, rows)
 
 
-def _texts(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
+@lru_cache(maxsize=256)
+def _blanks(kind: str, rows: int) -> Values:
+    # Only the kind matters for blanks; the name stands for any column of it.
+    return _READERS[kind](Column("blank", kind, "", choices=("blank",)), [None] * rows)[0]  # type: ignore[arg-type]
+
+
+def _texts(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]:
     values = [cell if isinstance(cell, str) or cell is None else _text_of(cell) for cell in cells]
     complaints: Complaints = {}
     # One search over the whole column; single cells are looked at only when it finds something.
@@ -106,7 +109,7 @@ def _texts(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complain
             elif value and _CONTROL.search(value):
                 complaints[position] = "holds a control character; remove it"
         values = [None if position in complaints else value for position, value in enumerate(values)]
-    return pd.Series(values, dtype="str"), complaints
+    return pd.array(values, dtype=TEXT), complaints
 
 
 def _text_of(cell: object) -> str:
@@ -132,20 +135,25 @@ def separator_complaints(cells: Sequence[object]) -> Complaints:
     }
 
 
-def _choices(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
-    series, complaints = _texts(column, cells)
-    wrong = series.notna() & ~series.isin(column.choices)
+def _choices(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]:
+    texts, complaints = _texts(column, cells)
+    values = texts.tolist()
+    known = {*column.choices, np.nan}
+    if known.issuperset(values):
+        return texts, complaints
     allowed = ", ".join(column.choices)
-    for position in np.flatnonzero(wrong):
-        hint = nearest(series.iloc[position], column.choices) if len(column.choices) > 3 else ""
-        complaints[int(position)] = f"allowed: {allowed}" + (hint if "nearest" in hint else "")
-    return series.mask(wrong), complaints
+    for position, value in enumerate(values):
+        if isinstance(value, str) and value not in known:
+            hint = nearest(value, column.choices) if len(column.choices) > 3 else ""
+            complaints[position] = f"allowed: {allowed}" + (hint if "nearest" in hint else "")
+    kept = [None if position in complaints else value for position, value in enumerate(values)]
+    return pd.array(kept, dtype=TEXT), complaints
 
 
-def _numbers(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
+def _numbers(column: Column, cells: Sequence[object]) -> tuple[np.ndarray, Complaints]:
     values = _fast_numbers(cells)
     if values is not None:
-        return pd.Series(values, dtype="float64"), {}
+        return values, {}
     complaints: Complaints = {}
     parsed = np.full(len(cells), np.nan)
     for position, cell in enumerate(cells):
@@ -156,7 +164,7 @@ def _numbers(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Compla
             complaints[position] = _number_advice(cell)
         else:
             parsed[position] = number
-    return pd.Series(parsed, dtype="float64"), complaints
+    return parsed, complaints
 
 
 def _fast_numbers(cells: Sequence[object]) -> np.ndarray | None:
@@ -197,15 +205,16 @@ def _number_advice(cell: object) -> str:
     return "must be a finite number; leave the cell blank when unknown"
 
 
-def _integers(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
-    series, complaints = _numbers(column, cells)
-    broken = series.notna() & (series != series.round())
-    for position in np.flatnonzero(broken):
+def _integers(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]:
+    values, complaints = _numbers(column, cells)
+    broken = np.flatnonzero(~np.isnan(values) & (values != np.round(values)))
+    for position in broken:
         complaints[int(position)] = "must be a whole number"
-    return series.mask(broken), complaints
+    values[broken] = np.nan
+    return values, complaints
 
 
-def _booleans(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
+def _booleans(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]:
     complaints: Complaints = {}
     values = np.zeros(len(cells), dtype=bool)
     for position, cell in enumerate(cells):
@@ -215,10 +224,10 @@ def _booleans(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Compl
         values[position] = word in _TRUE
         if word not in _TRUE and word not in _FALSE:
             complaints[position] = "allowed: true, false, yes, no, 1, 0"
-    return pd.Series(values, dtype="bool"), complaints
+    return values, complaints
 
 
-def _dates(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
+def _dates(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]:
     complaints: Complaints = {}
     values: list[np.datetime64] = []
     for position, cell in enumerate(cells):
@@ -226,7 +235,7 @@ def _dates(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complain
         if cell is not None and day is None:
             complaints[position] = "must be a date such as 2027-01-31"
         values.append(np.datetime64("NaT", "ns") if day is None else np.datetime64(day, "ns"))
-    return pd.Series(np.array(values, dtype="datetime64[ns]")), complaints
+    return np.array(values, dtype="datetime64[ns]"), complaints
 
 
 def _date(cell: object) -> dt.date | None:
@@ -245,7 +254,7 @@ def _date(cell: object) -> dt.date | None:
     return day if day is not None and 1970 <= day.year <= 2200 else None
 
 
-def _lists(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complaints]:
+def _lists(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]:
     complaints: Complaints = {}
     values = np.empty(len(cells), dtype=object)
     for position, cell in enumerate(cells):
@@ -260,10 +269,10 @@ def _lists(column: Column, cells: Sequence[object]) -> tuple[pd.Series, Complain
             complaints[position] = "holds a control character or a spreadsheet error"
             items = ()
         values[position] = items
-    return pd.Series(values, dtype="object"), complaints
+    return values, complaints
 
 
-_READERS: dict[str, Callable[[Column, Sequence[object]], tuple[pd.Series, Complaints]]] = {
+_READERS: dict[str, Callable[[Column, Sequence[object]], tuple[Values, Complaints]]] = {
     "text": _texts,
     "key": _texts,
     "choice": _choices,

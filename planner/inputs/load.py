@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
@@ -63,7 +64,8 @@ def make_scenario(
     settings
         Fields of ``Settings``.
     tables
-        Table name to rows (mappings, or a frame); the first row is row 2 in faults, as under a header.
+        Table name to rows (mappings, or a frame); the first row is row 2 in faults, as under a header. A
+        table without rows counts as not given.
     catalog
         Merge with the shipped catalogue; False keeps to the rows given.
     overrides
@@ -72,7 +74,7 @@ def make_scenario(
     faults = tuple(
         Fault(name, f"unknown table{nearest(name, TABLES)}") for name in tables if name not in TABLES
     )
-    raw = {name: raw_from_rows(name, rows) for name, rows in tables.items() if name in TABLES}
+    raw = {name: raw_from_rows(name, rows) for name, rows in tables.items() if name in TABLES and len(rows)}
     source = RawScenario("memory", "settings", dict(settings), {}, raw, faults)
     return build_scenario(source, "memory", overrides, catalog, part=True)
 
@@ -154,7 +156,17 @@ def shipped_hash(name: str) -> str:
 
 def table_hash(frame: pd.DataFrame) -> str:
     """Return the sha256 of a typed frame, rows and columns in order."""
-    listed = [column for column in frame.columns if frame[column].dtype == object]
-    plain = frame.assign(**{column: frame[column].map(cell_text) for column in listed})
-    text = plain.to_csv(index=False, lineterminator="\n")
-    return hashlib.sha256(text.encode()).hexdigest()
+    digest = hashlib.sha256()
+    for name in frame.columns:
+        digest.update(f"\n{name}\n".encode() + _column_bytes(frame[name]))
+    return digest.hexdigest()
+
+
+def _column_bytes(series: pd.Series) -> bytes:
+    """Return the content of a column as bytes that are the same on every machine."""
+    if series.dtype.kind == "f":
+        values = series.to_numpy() + 0.0
+        return np.where(np.isnan(values), np.nan, values).astype("<f8").tobytes()
+    if series.dtype.kind in "Mb":
+        return series.to_numpy().astype("<i8").tobytes()
+    return "\x1f".join(cell_text(value) or "" for value in series.tolist()).encode()

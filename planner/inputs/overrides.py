@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from planner.errors import Fault
 from planner.inputs.cells import clean, nearest, typed_column
@@ -96,7 +95,7 @@ def _set_value(located: Located, override: Override) -> tuple[Located, list[Faul
         return located, [Fault(override.where, complaints[0], value=override.value)]
     position = _key_texts(located).index(override.key)
     series = located.frame[column.name].copy()
-    series.iloc[position : position + 1] = pd.Series(typed.array, index=series.index[position : position + 1])
+    series.iloc[position : position + 1] = typed
     changed = replace(located, frame=located.frame.assign(**{column.name: series}))
     if not located.own[position]:
         where, row, own = located.where.copy(), located.row.copy(), located.own.copy()

@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
-from planner.inputs.cells import blank_column, clean, nearest, separator_complaints, shown, typed_column
+from planner.inputs.cells import (
+    Values,
+    blank_values,
+    clean,
+    nearest,
+    separator_complaints,
+    shown,
+    typed_column,
+)
 from planner.inputs.located import Located, RawTable
 from planner.tables import TABLES, Table
 
@@ -32,12 +40,12 @@ def parse_table(table: Table, raw: RawTable, own: bool, complete: bool = True) -
     """
     faults = _column_faults(table, raw, complete)
     rows = np.array(raw.rows, dtype=int)
-    typed: dict[str, pd.Series] = {}
+    typed: dict[str, Values] = {}
     located_faults: list[tuple[int, int, Fault]] = []
     broken: set[str] = set()
     for order, column in enumerate(table.columns):
         if column.name not in raw.columns:
-            typed[column.name] = blank_column(column, len(rows))
+            typed[column.name] = blank_values(column, len(rows))
             if column.required:
                 broken.add(column.name)
             continue
@@ -57,7 +65,7 @@ def parse_table(table: Table, raw: RawTable, own: bool, complete: bool = True) -
     faults += [fault for _, _, fault in sorted(located_faults, key=lambda item: item[:2])]
     located = Located(
         table,
-        pd.DataFrame(typed, columns=table.column_names, index=pd.RangeIndex(len(rows))),
+        pd.DataFrame(typed),
         np.full(len(rows), raw.where, dtype=object),
         rows,
         np.full(len(rows), own),
@@ -98,7 +106,7 @@ def empty_table(table: Table, file: str = "") -> Located:
 
 @cache
 def _empty_frame(table_name: str) -> pd.DataFrame:
-    return pd.DataFrame({column.name: blank_column(column, 0) for column in TABLES[table_name].columns})
+    return pd.DataFrame({column.name: blank_values(column, 0) for column in TABLES[table_name].columns})
 
 
 def raw_from_rows(where: str, rows: Rows) -> RawTable:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 
 from planner.errors import Fault
 from planner.inputs.checks.view import Finding, View, judge
@@ -46,23 +45,20 @@ def limits_text(column: Column) -> str:
 
 def duplicate_keys(located: Located) -> list[Fault]:
     """Return a fault per row whose key an earlier row has already."""
-    keys = list(located.table.key)
-    frame = located.frame[keys]
-    required = [name for name in keys if located.table[name].required]
-    complete = frame[required].notna().all(axis=1)
-    repeated = np.flatnonzero(frame.duplicated(keys) & complete)
-    if len(repeated) == 0:
+    names = list(located.table.key)
+    keys = list(zip(*(located.frame[name].tolist() for name in names), strict=True))
+    if len(set(keys)) == len(keys):
         return []
-    group = frame.groupby(keys, dropna=False, sort=False).ngroup().to_numpy()
-    first = pd.Series(np.arange(len(group))).groupby(group).first()
-    return [
-        located.fault(
-            int(at),
-            keys[-1] if len(keys) == 1 else None,
-            f"key {located.key_text(int(at))!r} is already in row {located.row[first[group[at]]]}",
-        )
-        for at in repeated
-    ]
+    required = [name for name in names if located.table[name].required]
+    complete = located.frame[required].notna().all(axis=1)
+    first: dict[tuple[object, ...], int] = {}
+    faults = []
+    for at, key in enumerate(keys):
+        earlier = first.setdefault(key, at)
+        if earlier < at and complete.iloc[at]:
+            message = f"key {located.key_text(at)!r} is already in row {located.row[earlier]}"
+            faults.append(located.fault(at, names[0] if len(names) == 1 else None, message))
+    return faults
 
 
 def column_bands(view: View) -> Iterator[Finding]:

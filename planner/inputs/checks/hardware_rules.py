@@ -154,7 +154,16 @@ RULES = (
     Rule(unit_power_levels_are_in_order, tuple(f"products.{name}" for name in UNIT)),
     Rule(
         hardware_states_its_power,
-        ("offers.product", "offers.includes", "offers.mode", "sites.kind", "fleet.site", "fleet.product"),
+        (
+            "products.nameplate_kw",
+            "products.life_years",
+            "offers.product",
+            "offers.includes",
+            "offers.mode",
+            "sites.kind",
+            "fleet.site",
+            "fleet.product",
+        ),
     ),
     Rule(model_is_plausible, tuple(f"models.{name}" for name in MODEL)),
     Rule(residuals_fall_with_age, ("residuals.age_years", "residuals.residual_fraction")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
 from planner.errors import Fault
@@ -35,25 +34,21 @@ def _unknown_keys(view: View, located: Located, column: Column) -> list[Fault]:
     target = view.tables[table_name]
     if target_column in target.broken:
         return []
-    here = set(target.frame[target_column].dropna())
+    here = view.known(table_name, target_column)
     shipped = view.catalog.get(table_name)
-    wide = here | (set(shipped.frame[target_column].dropna()) if shipped is not None else set())
-    positions, words = _words(located.frame[column.name], column)
-    known = pd.Series(words, dtype="str").isin(here).to_numpy()
+    words = _words(located.frame[column.name], column)
+    unknown = [(at, word) for at, word in words if word not in here and located.own[at]]
+    wide = set(shipped.frame[target_column].dropna()) if unknown and shipped is not None else set()
     return [
-        located.fault(int(positions[at]), column.name, _advice(words[at], table_name, here, wide), words[at])
-        for at in np.flatnonzero(~known & located.own[positions])
+        located.fault(at, column.name, _advice(word, table_name, here, wide), word) for at, word in unknown
     ]
 
 
-def _words(series: pd.Series, column: Column) -> tuple[np.ndarray, list[str]]:
+def _words(series: pd.Series, column: Column) -> list[tuple[int, str]]:
     """Return the position and the key of every reference in a column; lists have several per row."""
-    if column.kind != "list":
-        positions = np.flatnonzero(series.notna())
-        return positions, series.iloc[positions].tolist()
-    counts = series.map(len).to_numpy(dtype=int)
-    words = [word for words in series for word in words]
-    return np.repeat(np.arange(len(series)), counts), words
+    if column.kind == "list":
+        return [(at, word) for at, words in enumerate(series.tolist()) for word in words]
+    return [(at, word) for at, word in enumerate(series.tolist()) if isinstance(word, str)]
 
 
 def check_catalog(catalog: Mapping[str, Located]) -> list[Fault]:
@@ -64,16 +59,15 @@ def check_catalog(catalog: Mapping[str, Located]) -> list[Fault]:
             table_name, _, target_column = (column.refers_to or "").partition(".")
             if table_name in catalog:
                 known = set(catalog[table_name].frame[target_column].dropna())
-                positions, words = _words(located.frame[column.name], column)
                 faults += [
-                    located.fault(int(at), column.name, f"not in {table_name}{nearest(word, known)}", word)
-                    for at, word in zip(positions, words, strict=True)
+                    located.fault(at, column.name, f"not in {table_name}{nearest(word, known)}", word)
+                    for at, word in _words(located.frame[column.name], column)
                     if word not in known
                 ]
     return faults
 
 
-def _advice(word: str, table_name: str, here: set[str], wide: set[str]) -> str:
+def _advice(word: str, table_name: str, here: frozenset[str], wide: set[str]) -> str:
     if word in wide and TABLES[table_name].scope == "candidate":
         return f"only in the shipped catalogue; to use it, name it in settings catalog_{table_name}"
     return f"not in {table_name}{nearest(word, sorted(here))}"

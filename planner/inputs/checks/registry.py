@@ -85,10 +85,17 @@ def _missing_tables(view: View) -> Iterator[Fault]:
 def _findings(view: View, rules: tuple[Rule, ...]) -> Iterator[Finding]:
     yield from column_bands(view)
     for rule in rules:
-        if all(_readable(view, name) for name in rule.reads):
+        if _applies(view, rule):
             yield from rule.check(view)
 
 
-def _readable(view: View, name: str) -> bool:
-    table, column = name.split(".")
-    return column not in view[table].broken and not (table in NEEDED and view.frame(table).empty)
+def _applies(view: View, rule: Rule) -> bool:
+    """Return whether a rule has rows to look at, all readable and some the scenario's own."""
+    columns = [tuple(name.split(".")) for name in rule.reads]
+    names = {table for table, _ in columns}
+    return (
+        not view.frame(columns[0][0]).empty
+        and any(view[table].own.any() for table in names)
+        and not any(view.frame(table).empty for table in names.intersection(NEEDED))
+        and not any(column in view[table].broken for table, column in columns)
+    )

@@ -47,6 +47,7 @@ class View:
     catalog: Mapping[str, Located]
     settings: Settings
     settings_where: str
+    _known: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
     _by_key: dict[tuple[str, str], pd.Series] = field(default_factory=dict, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Located:
@@ -63,6 +64,12 @@ class View:
             rows = self.frame(name)[[key, column]].dropna(subset=key).drop_duplicates(key)
             self._by_key[name, column] = rows.set_index(key)[column]
         return self._by_key[name, column]
+
+    def known(self, name: str, column: str) -> frozenset[str]:
+        """Return the values a column of the merged table holds."""
+        if (name, column) not in self._known:
+            self._known[name, column] = frozenset(self.frame(name)[column].dropna())
+        return self._known[name, column]
 
     def lookup(self, keys: pd.Series, name: str, column: str) -> pd.Series:
         """Return a column of a table for every key, aligned with the keys; blank where a key is unknown."""
@@ -91,8 +98,9 @@ class Rule:
     check
         Yields what is wrong.
     reads
-        ``table.column`` the rule needs. When a cell there could not be read, or the table is missing, the
-        rule is not applied: it would only repeat that fault in other words.
+        ``table.column`` the rule needs, first of all a column of the table whose rows it finds fault with.
+        When a cell in one of them could not be read, or a table is missing, the rule is not applied: it would
+        only repeat that fault in other words. Neither is it when all rows are shipped ones.
     """
 
     check: Callable[[View], Iterable[Finding]]

@@ -154,7 +154,7 @@ RULES = (
     ),
     Rule(shape_fits_the_context, ("shapes.workload", "workloads.model", "workloads.reasoning_ratio")),
     Rule(opaque_shape_has_points, (*SHAPE_KEY, *POINT_KEY, "workloads.workload", "workloads.model")),
-    Rule(point_names_a_shape_of_its_workload, (*SHAPE_KEY, *POINT_KEY)),
+    Rule(point_names_a_shape_of_its_workload, (*POINT_KEY, *SHAPE_KEY)),
     Rule(
         point_names_its_hardware,
         ("operating_points.product", "operating_points.chip", "operating_points.chips"),
