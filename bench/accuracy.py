@@ -1,0 +1,154 @@
+"""How far predictions are from measurements: by provider, chip, model and source.
+
+    python bench/accuracy.py ../shared/perf/points_calibration.csv
+    python bench/accuracy.py ../shared/perf/points_calibration.csv --cross-validate     # minutes: refits
+
+Printed are the roofline as ``planner predict`` gives it (its constants were fitted on these rows, so the
+cross-validation beside it is the honest figure for a new source) and anchored estimates: a measured row
+scaled by the roofline to another shape of the same configuration and load, lengths within a factor of two.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from fit_roofline import Measurements, cross_validation, measurements, summary
+
+from planner.performance.measured import ANCHOR_LENGTH_RATIO
+from planner.performance.predict import served
+from planner.units import MS_PER_SECOND
+
+SAME_POINT = [
+    "model",
+    "weight_precision",
+    "input_len",
+    "output_len",
+    "chips_used",
+    "load_kind",
+    "concurrency_or_batch",
+    "publication",
+]
+CONFIGURATION = [
+    "chip",
+    "chips_used",
+    "tp",
+    "pp",
+    "ep",
+    "attention_dp",
+    "model",
+    "engine",
+    "engine_version",
+    "weight_precision",
+    "kv_precision",
+    "load_kind",
+    "concurrency_or_batch",
+    "publication",
+]
+DIFFERENT_FRACTION = 0.10
+
+
+def predictions(data: Measurements) -> pd.DataFrame:
+    """Return the measured rows with predictions of the shipped constants beside them."""
+    ttft_s, tpot_s, rate = served(data.deployment, data.load, data.constants)
+    return data.rows.assign(
+        publication=data.source,
+        load_kind=data.facts["load_kind"].to_numpy(),
+        predicted_tpot_ms=tpot_s[:, 0] * MS_PER_SECOND,
+        predicted_rate=rate[:, 0],
+        predicted_ttft_ms=ttft_s[:, 0] * MS_PER_SECOND,
+    )
+
+
+def long_errors(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per measured TPOT or output rate with its relative error."""
+    parts = []
+    for measured, predicted in (("tpot_ms", "predicted_tpot_ms"), ("throughput_out_tok_s", "predicted_rate")):
+        error = rows[predicted] / rows[measured] - 1.0
+        parts.append(rows[["chip", "model", "publication"]].assign(error=error)[rows[measured].notna()])
+    return pd.concat(parts, ignore_index=True)
+
+
+def anchored_errors(rows: pd.DataFrame) -> np.ndarray:
+    """Return relative errors of rows predicted from the nearest other shape of their own configuration."""
+    slow = rows["tpot_ms"].fillna(1.0 / rows["throughput_out_tok_s"])
+    guess = rows["predicted_tpot_ms"].where(rows["tpot_ms"].notna(), 1.0 / rows["predicted_rate"])
+    columns = rows[[*CONFIGURATION, "input_len", "output_len", "row_id"]]
+    frame = columns.assign(slow=slow, guess=guess, filled=columns["concurrency_or_batch"].fillna(-1.0))
+    keys = [name for name in CONFIGURATION if name != "concurrency_or_batch"] + ["filled"]
+    text = frame.assign(**{name: frame[name].astype("str") for name in keys})
+    pairs = text.merge(text, on=keys, suffixes=("", "_anchor"))
+    ratio_in = pairs["input_len"] / pairs["input_len_anchor"]
+    ratio_out = pairs["output_len"] / pairs["output_len_anchor"]
+    limits = (1.0 / ANCHOR_LENGTH_RATIO, ANCHOR_LENGTH_RATIO)
+    near = ratio_in.between(*limits) & ratio_out.between(*limits) & ((ratio_in != 1) | (ratio_out != 1))
+    pairs = pairs[near].assign(distance=abs(np.log(ratio_in)) + abs(np.log(ratio_out)))
+    pairs = pairs.sort_values("distance", kind="stable").drop_duplicates("row_id")
+    estimate = pairs["guess"] * pairs["slow_anchor"] / pairs["guess_anchor"]
+    return (estimate / pairs["slow"] - 1.0).to_numpy()
+
+
+def chip_order(rows: pd.DataFrame) -> tuple[int, int]:
+    """Return how many pairs of chips come in the measured order, and how many differ by more than 10 %.
+
+    A pair is two chips at the same model, precision, shape, number of chips and load of one publication;
+    where several engines were measured the fastest counts.
+    """
+    speed = (1.0 / rows["tpot_ms"]).fillna(rows["throughput_out_tok_s"])
+    guess = (1.0 / rows["predicted_tpot_ms"]).where(rows["tpot_ms"].notna(), rows["predicted_rate"])
+    frame = rows[[*SAME_POINT, "chip"]].assign(speed=speed, guess=guess)
+    frame["concurrency_or_batch"] = frame["concurrency_or_batch"].fillna(-1.0)
+    best = frame.groupby([*SAME_POINT, "chip"], as_index=False)[["speed", "guess"]].max()
+    right, counted = 0, 0
+    for _, group in best.groupby(SAME_POINT):
+        for first, second in combinations(range(len(group)), 2):
+            measured = np.log(group["speed"].iloc[first] / group["speed"].iloc[second])
+            if abs(measured) > np.log1p(DIFFERENT_FRACTION):
+                predicted = np.log(group["guess"].iloc[first] / group["guess"].iloc[second])
+                counted += 1
+                right += int(measured * predicted > 0)
+    return right, counted
+
+
+def table(errors: pd.DataFrame, by: str) -> str:
+    """Return median error, MAPE, bias and count per group as text."""
+    grouped = errors.groupby(by)["error"]
+    size = errors["error"].abs().groupby(errors[by])
+    frame = pd.DataFrame(
+        {"median": size.median(), "MAPE": size.mean(), "bias": grouped.median(), "values": grouped.size()}
+    )
+    return frame.round(3).to_string()
+
+
+def main() -> None:
+    """Print the accuracy of each provider on a file of measured points."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("points", type=Path, help="measured points in the layout of planner predict")
+    parser.add_argument("--cross-validate", action="store_true", help="refit without each whole source")
+    arguments = parser.parse_args()
+    data = measurements(arguments.points)
+    rows = predictions(data)
+    errors = long_errors(rows)
+    print("provider roofline:", summary(errors["error"].to_numpy()))
+    print("provider anchored:", summary(anchored_errors(rows)))
+    first = (rows["predicted_ttft_ms"] / rows["ttft_ms"] - 1.0).dropna().to_numpy()
+    print("first token      :", summary(first))
+    right, counted = chip_order(rows)
+    print(
+        f"chip order       : {right} of {counted} pairs that differ by more than 10 % ({right / counted:.1%})"
+    )
+    for by in ("publication", "chip", "model"):
+        print(f"\nroofline by {by}\n{table(errors, by)}")
+    if arguments.cross_validate:
+        print("\nsource left out of the fit, rows whose chip family occurs in another source")
+        held = cross_validation(data)
+        for name, relative in held:
+            print(f"  {name:5s}", summary(relative))
+        print("  all  ", summary(np.concatenate([relative for _, relative in held])))
+
+
+if __name__ == "__main__":
+    main()
