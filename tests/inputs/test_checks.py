@@ -64,6 +64,7 @@ ONE_CELL = [
     ("offers", 3, "sites", "hall", "hosted offers stand at cloud sites"),
     ("offers", 3, "sites", "hal", "nearest known: 'hall'"),
     ("offers", 3, "rent_step", None, "period or hour"),
+    ("offers", 3, "includes", "hardware", "on demand and spot units are hosted"),
     ("offers", 3, "term_months", 12, "no term"),
     ("offers", 3, "price_unit", "unit", "unit_hour, unit_month"),
     ("offers", 4, "term_months", None, "needs a term above 0"),

@@ -195,7 +195,7 @@ PRICE = (
 RULES = (
     Rule(purchase_has_no_term, (*TERMS, "offers.includes")),
     Rule(lease_has_a_term, TERMS),
-    Rule(rental_has_a_step, (*TERMS, "offers.rent_step")),
+    Rule(rental_has_a_step, (*TERMS, "offers.rent_step", "offers.includes")),
     Rule(lead_times_are_in_order, ("offers.lead_weeks", "offers.lead_weeks_low", "offers.lead_weeks_high")),
     Rule(offer_names_sites_of_its_kind, ("offers.sites", "offers.includes", "sites.kind")),
     Rule(
