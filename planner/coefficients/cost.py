@@ -155,7 +155,8 @@ def build_costs(scenario: Scenario, hall: pd.DataFrame, builds: pd.DataFrame, pe
 def opening_costs(scenario: Scenario, opened: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
     """Return what being open costs: the one-off in the first open period, fixed cost and fixed charges in each.
 
-    The one-off is carried as ``+cost`` in the period and ``-cost`` in the next, so that a site open from v on pays it once.
+    The one-off is carried as ``+cost`` in the period and ``-cost`` in the next, so that a site open from v on pays it
+    once; a site that can no longer be open gets nothing back.
     """
     labels = ["site", "period"]
     sites = scenario.tables["sites"]
@@ -169,7 +170,8 @@ def opening_costs(scenario: Scenario, opened: pd.DataFrame, periods: pd.DataFram
     table = opened.merge(money, on="site", validate="many_to_one")
     following = dict(zip(periods.index[:-1], periods.index[1:], strict=True))
     table["next_period"] = table["period"].map(following)
-    later = table[table["next_period"].notna()]
+    openable = pd.MultiIndex.from_frame(table[labels])
+    later = table[pd.MultiIndex.from_frame(table[["site", "next_period"]]).isin(openable)]
     return pd.concat(
         [
             _rows(table, labels, "site_opening", "capex", "period", "start", table["once"]),
