@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import shlex
 from pathlib import Path
 from types import ModuleType
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from planner.cli import main
 
@@ -23,6 +26,13 @@ def generator() -> ModuleType:
     spec.loader.exec_module(module)
     return module
 
+
+PAGES = sorted([DOCS / "tutorial.md", *(DOCS / "how-to").glob("*.md")])
+STEP = re.compile(
+    r"`(?P<file>[\w./-]+\.csv)`:\n\n```csv\n(?P<rows>.*?)^```$|^```sh\n(?P<lines>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+"""A file the page asks for, or command lines."""
 
 GENERATE = generator()
 COMMANDS = dict(GENERATE.commands(main, "planner"))
@@ -51,3 +61,25 @@ def test_every_command_and_every_option_says_what_it_does(path: str) -> None:
 def test_every_command_has_an_example_that_calls_it(path: str) -> None:
     examples = LEAVES[path].examples
     assert any(line.startswith(path + " ") or line == path for line in examples)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_of_a_guide_works(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = 0
+    for step in STEP.finditer(page.read_text(encoding="utf-8")):
+        if step["file"]:
+            (tmp_path / step["file"]).write_text(step["rows"], encoding="utf-8")
+        for line in (step["lines"] or "").splitlines():
+            program, *arguments = shlex.split(line)
+            assert program == "planner"
+            result = CliRunner().invoke(main, arguments)
+            assert result.exit_code == 0, f"{line}: {result.stderr}"
+            ran += 1
+    assert ran
+
+
+@pytest.mark.parametrize("page", [*PAGES, *(DOCS / "reference").glob("*.md")], ids=lambda page: page.stem)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target

@@ -8,7 +8,7 @@ import click
 
 from planner.cli.console import table_text, warn
 from planner.cli.framework import ExampleCommand, echo_json
-from planner.cli.options import force_option, json_option, scenario_argument
+from planner.cli.options import force_option, json_option, scenario_argument, set_option
 
 STARTING_EXAMPLE = "small"
 
@@ -32,12 +32,13 @@ def new(target: Path, example: str, force: bool) -> None:
 
 @click.command(cls=ExampleCommand, examples=["planner check small", "planner check small --json"])
 @scenario_argument
+@set_option
 @json_option
-def check(scenario: str, as_json: bool) -> None:
+def check(scenario: str, overrides: tuple[str, ...], as_json: bool) -> None:
     """Check a scenario and report all faults together."""
     from planner.inputs import load_scenario
 
-    loaded = load_scenario(scenario)
+    loaded = load_scenario(scenario, overrides)
     counts = {name: len(frame) for name, frame in loaded.tables.items() if len(frame)}
     if as_json:
         echo_json(
