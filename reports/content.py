@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from planner.plan import audit_plan
 from planner.units import (
     DAYS_PER_WEEK,
     HOURS_PER_DAY,
@@ -23,6 +24,10 @@ HOURS_PER_WEEK = HOURS_PER_DAY * DAYS_PER_WEEK
 
 if TYPE_CHECKING:
     from planner.plan import Plan
+
+
+SOLVED = ("optimal", "feasible")
+"""Statuses with a plan to show."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,7 @@ class Content:
     @property
     def has_plan(self) -> bool:
         """Return whether there is a plan to show."""
-        return self.status in ("optimal", "feasible")
+        return self.status in SOLVED
 
     def number(self, key: str) -> float:
         """Return a headline number, NaN when it is missing."""
@@ -136,13 +141,16 @@ class Content:
 
 
 def content_of(plan: Plan, written_on: datetime.date | None = None) -> Content:
-    """Return what the sheets read of a plan."""
+    """Return what the sheets read of a plan; a plan that was not audited yet is audited."""
     scenario = plan.scenario
     settings = scenario.settings.model_dump()
     fields = type(scenario.settings).model_fields
+    frames = dict(plan.frames)
+    if "checks" not in frames and plan.headline.get("status") in SOLVED:
+        frames["checks"] = audit_plan(plan).checks
     return Content(
         headline=plan.headline,
-        frames=plan.frames,
+        frames=frames,
         tables=scenario.tables,
         settings=settings,
         setting_defaults={name: field.default for name, field in fields.items() if not field.is_required()},

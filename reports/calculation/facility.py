@@ -9,6 +9,7 @@ from reports.calculation.hardware import own_hardware
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
 from reports.content import by_period
+from reports.costs import truth
 
 
 def facility_rows(rows: Rows, time: Clock) -> None:
@@ -95,8 +96,8 @@ def _open(rows: Rows, time: Clock) -> None:
     sites = rows.content.table("sites")
     own = set(sites.loc[sites["kind"] != "cloud", "site"].astype(str)) if len(sites) else set()
     known = opened[opened["site"].astype(str).isin(own)]
-    known = known.assign(open=[float(str(value).lower() in ("true", "1", "1.0")) for value in known["open"]])
-    wide = by_period(known, ["site"], "open", rows.content.timeline)
+    known = known.assign(share=open_share(known))
+    wide = by_period(known, ["site"], "share", rows.content.timeline)
     states = dict(
         zip(wide["site"].astype(str), wide[list(rows.content.timeline.names)].to_numpy(float), strict=True)
     )
@@ -107,6 +108,13 @@ def _open(rows: Rows, time: Clock) -> None:
     flags = _open_flags(rows, states, [site for site in states if yearly[site] or monthly[site]])
     _while_open(rows, flags, yearly, "site_fixed", "Fixed cost of open sites", "per year", time.years)
     _while_open(rows, flags, monthly, "tariff_fixed", "Fixed electricity charges", "per month", time.months)
+
+
+def open_share(sites: pd.DataFrame) -> pd.Series:
+    """Return 1 where a site is open and 0 where not; a share where the plan is a linear relaxation."""
+    if "open_fraction" in sites:
+        return sites["open_fraction"].astype(float)
+    return sites["open"].map(truth).astype(float)
 
 
 def _opening(rows: Rows, states: dict[str, np.ndarray], prices: dict[str, str]) -> None:

@@ -51,14 +51,14 @@ def fill(book: Workbook, content: Content) -> None:
     for column, width in ((2, 26), (3, 26), (4, 22), (5, 34)):
         widen(page, column, width)
     _answer(page)
-    for title, rows in (
-        ("What was asked", asked_rows(content)),
-        ("How far it is proven", proof_rows(content)),
-        ("What it stands on", source_rows(content)),
-    ):
+    parts = [("What was asked", asked_rows(content)), ("How far it is proven", proof_rows(content))]
+    if content.has_plan:
+        parts.append(("What it stands on", source_rows(content)))
+    for title, rows in parts:
         section(page, title, COLUMNS)
         _pairs(page, rows)
-    _estimates(page)
+    if content.has_plan:
+        _estimates(page)
     _warnings(page)
     _legend(page)
     _contents(page, [name for name in book.sheetnames if name != "Cover"])
@@ -79,7 +79,7 @@ def _wide(page: Page, text: str, style: str) -> None:
     sheet.merge_cells(start_row=page.row, start_column=1, end_row=page.row, end_column=COLUMNS)
     put(sheet, page.row, 1, text, style)
     width = sum(page.widths[column] for column in range(1, COLUMNS + 1))
-    sheet.row_dimensions[page.row].height = 5 + 15.0 * (1 + int(len(text) * 1.15 // width))
+    sheet.row_dimensions[page.row].height = 5 + 15.0 * (1 + int(len(text) * 1.02 // width))
     page.row += 1
 
 
@@ -91,7 +91,7 @@ def _pairs(page: Page, rows: Sequence[tuple[str, object]]) -> None:
         cell = put(sheet, page.row, 2, value, "wrapped", _form(label))
         width = sum(page.widths[column] for column in range(2, COLUMNS + 1))
         if isinstance(value, str):
-            sheet.row_dimensions[page.row].height = 3 + 13.0 * (1 + int(len(value) * 1.15 // width))
+            sheet.row_dimensions[page.row].height = 3 + 13.0 * (1 + int(len(value) * 1.02 // width))
         styles.align(cell, horizontal="left")
         page.row += 1
 

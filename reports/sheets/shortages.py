@@ -12,8 +12,8 @@ from reports.layout import finish_page, start_page
 
 COLUMNS = ["resource", "place", "period", "amount", "unit", "message"]
 LABELS = {
-    "resource": Label("Short of", width=24),
-    "place": Label("Place", width=24),
+    "resource": Label("Short of", width=34),
+    "place": Label("Place", width=34),
     "amount": Label("Missing", "", styles.QUANTITY, 14),
     "message": Label("In words", width=60),
 }

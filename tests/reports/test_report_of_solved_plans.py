@@ -1,0 +1,54 @@
+"""The live arithmetic of the workbook against solved plans: it must find every cost line by itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from formula_evaluator import Evaluator
+from openpyxl import Workbook, load_workbook
+from plan_cases import solved
+
+from reports import write_workbook
+
+CHOSEN = ("bridged", "optional", "far_apart", "owned")
+"""Cases that together have every contract mode, currency, charge, hall, residual and opening."""
+
+
+@pytest.fixture(scope="module", params=CHOSEN)
+def report(request, tmp_path_factory) -> Workbook:
+    path = write_workbook(solved(request.param), tmp_path_factory.mktemp("report") / "report.xlsx")
+    return load_workbook(path)
+
+
+def check_rows(book: Workbook) -> list[list[object]]:
+    evaluator, last = Evaluator(book), book["Checks"].max_row
+    rows = [[evaluator.cell("Checks", row, column) for column in range(1, 9)] for row in range(12, last + 1)]
+    return [row for row in rows if isinstance(row[0], int)]
+
+
+def test_formulas_and_frames_agree_with_the_ledger(report):
+    rows = check_rows(report)
+    assert len(rows) > 80
+    assert [row for row in rows if row[7] != "PASS"] == []
+
+
+def test_every_cost_line_has_a_formula(report):
+    titles = [cell.value for cell in report["Calc"]["A"]]
+    assert not any("carried" in str(title) for title in titles)
+
+
+def test_every_input_shown_for_change_is_read(report):
+    text = "\n".join(
+        cell.value for row in report["Calc"].iter_rows() for cell in row if cell.data_type == "f"
+    )
+    inputs = report["Inputs"]
+    for row in range(6, inputs.max_row + 1):
+        if inputs.cell(row, 7).data_type == "f":
+            assert re.search(rf"Inputs!\$E\${row}\b", text), inputs.cell(row, 1).value
+
+
+def test_a_plan_that_cannot_be_says_so(tmp_path):
+    book = load_workbook(write_workbook(solved("impossible"), tmp_path / "none.xlsx"))
+    assert book.sheetnames[:2] == ["Cover", "Shortages"]
+    assert book["Shortages"].cell(6, 4).value > 0
