@@ -212,7 +212,9 @@ def power_levels(books: Books) -> Check:
         limits = rows[SITE_PERIOD].assign(left=rows["usable_kw"], right=at(limit, rows, SITE_PERIOD))
         limits = limits[~(limits["left"].isna() & limits["right"].isna())]
         parts.append(limits.assign(level=level, quantity="usable_kw"))
-    wide = stated.pivot_table(index=SITE_PERIOD, columns="level", values="peak_kw").reset_index()
+    peaks = stated.pivot_table(index=SITE_PERIOD, columns="level", values="peak_kw")
+    # A plan without sites of its own has no level at all.
+    wide = peaks.reindex(columns=list(own)).reset_index()
     larger = wide[SITE_PERIOD].assign(
         left=wide["it"], right=np.minimum(wide["it"], wide["facility"]), quantity="it in facility"
     )
