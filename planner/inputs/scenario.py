@@ -70,6 +70,12 @@ class Settings(BaseModel):
         ge=0,
         description="most representative blocks per period; 0 = every distinct hour",
     )
+    latency_class_tolerance_fraction: float = Field(
+        default=0.03,
+        ge=0,
+        lt=1,
+        description="routes share points of the tightest latency budget among them while no rate falls by more",
+    )
     integer_hourly_rent: bool = Field(
         default=True, description="units rented by the hour are whole numbers in every block"
     )

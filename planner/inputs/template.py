@@ -25,8 +25,6 @@ from planner.inputs.scenario import Settings
 from planner.inputs.workbook import HELPER_PREFIX, SETTINGS_HEADER, SETTINGS_SHEET
 from planner.tables import TABLES, Column, Table
 
-SPARE_ROWS = 20
-"""Empty rows below the last one that carry the input colours."""
 LIST_ROWS = 1_000
 """Rows a drop-down looks at in another sheet of the workbook."""
 LONGEST_TEXT = 32_767
@@ -83,20 +81,22 @@ def _fill_settings(sheet: Worksheet, settings: Mapping[str, object]) -> None:
 def _fill_table(sheet: Worksheet, table: Table, frame: pd.DataFrame, lists: Mapping[str, str]) -> None:
     required = [column.name for column in table.columns if column.required]
     _header(sheet, table.column_names, required)
-    last = max(len(frame) + 1 + SPARE_ROWS, 2)
     for position, column in enumerate(table.columns, start=1):
         values = frame[column.name].tolist() if column.name in frame else [None] * len(frame)
-        for row, value in enumerate(values, start=2):
-            put(sheet.cell(row, position), _cell_value(column, value), f"{table.name} row {row}", column.name)
-        for row in range(2, last + 1):
-            cell = sheet.cell(row, position)
-            cell.font, cell.fill = INPUT_FONT, INPUT_FILL
-            if column.kind == "date":
-                cell.number_format = "yyyy-mm-dd"
-        sheet.cell(1, position).comment = Comment(column_note(column), "planner", height=140, width=320)
         letter = get_column_letter(position)
+        # The style of the whole column is that of rows yet to be filled in; cells in use need their own.
+        whole = sheet.column_dimensions[letter]
+        styled: list[Any] = [whole]
+        for row, value in enumerate(values, start=2):
+            cell = sheet.cell(row, position)
+            put(cell, _cell_value(column, value), f"{table.name} row {row}", column.name)
+            styled.append(cell)
+        for place in styled:
+            place.font, place.fill = INPUT_FONT, INPUT_FILL
+            place.number_format = "yyyy-mm-dd" if column.kind == "date" else "General"
+        sheet.cell(1, position).comment = Comment(column_note(column), "planner", height=140, width=320)
         longest = max([len(column.name) + 2, *(len(cell_text(value) or "") for value in values[:200])])
-        sheet.column_dimensions[letter].width = min(longest + 2, 50)
+        whole.width = min(longest + 2, 50)
         cells = f"{letter}2:{letter}{LIST_ROWS}"
         if column.kind in ("choice", "boolean"):
             _add_choices(sheet, cells, column.choices or ("true", "false"))

@@ -21,16 +21,20 @@ def check_columns(located: Located) -> list[Fault]:
 def _limit_faults(located: Located, column: Column) -> list[Fault]:
     if column.kind not in ("number", "integer") or (column.low is None and column.high is None):
         return []
-    values = located.frame[column.name].to_numpy()
+    outside = _outside_limits(column, located.frame[column.name].to_numpy())
+    return [
+        located.fault(int(at), column.name, f"allowed: {limits_text(column)}")
+        for at in np.flatnonzero(outside)
+    ]
+
+
+def _outside_limits(column: Column, values: np.ndarray) -> np.ndarray:
     outside = np.zeros(len(values), dtype=bool)
     if column.low is not None:
         outside |= (values <= column.low) if column.above_low else (values < column.low)
     if column.high is not None:
         outside |= values > column.high
-    return [
-        located.fault(int(at), column.name, f"allowed: {limits_text(column)}")
-        for at in np.flatnonzero(outside)
-    ]
+    return outside
 
 
 def limits_text(column: Column) -> str:
@@ -69,7 +73,8 @@ def column_bands(view: View) -> Iterator[Finding]:
             hard, soft = (column.band_low, column.band_high), (column.soft_low, column.soft_high)
             if column.kind not in ("number", "integer") or {*hard, *soft} == {None}:
                 continue
-            values = located.frame[column.name].to_numpy()
+            stated = located.frame[column.name].to_numpy()
+            values = np.where(_outside_limits(column, stated), np.nan, stated)
             unit = column.unit
             if unit.startswith("currency"):
                 values = values * view.usd_per_row(name)

@@ -59,7 +59,7 @@ def lease_has_a_term(view: View) -> Iterator[Finding]:
 
 
 def rental_has_a_step(view: View) -> Iterator[Finding]:
-    """Yield on-demand and spot offers without a rent step, with a term, without a price per time, or not hosted."""
+    """Yield on-demand and spot offers without rent step, with a term, priced per unit, or not hosted."""
     offers = view["offers"]
     rented = offers.frame["mode"].isin(UNTERMED)
     for at in rows_where(offers, rented & offers.frame["rent_step"].isna()):
@@ -69,7 +69,9 @@ def rental_has_a_step(view: View) -> Iterator[Finding]:
     for at in rows_where(offers, rented & ~offers.frame["price_unit"].isin(RENT_UNITS)):
         yield offers.fault(at, "price_unit", f"allowed for this mode: {', '.join(RENT_UNITS)}")
     for at in rows_where(offers, rented & (offers.frame["includes"] == "hardware")):
-        message = "on demand and spot units are hosted; a unit that stands in a hall of yours is bought or leased"
+        message = (
+            "on demand and spot units are hosted; a unit that stands in a hall of yours is bought or leased"
+        )
         yield offers.fault(at, "includes", message)
 
 

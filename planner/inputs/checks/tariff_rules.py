@@ -28,7 +28,9 @@ BANDS: dict[tuple[str, ...], tuple[str, Band, Band]] = {
 }
 """Hard and soft band by unit. Unsourced estimate; shipped: energy 0..0.31, demand 2.3..35 USD."""
 
+ENERGY_HARD: Band = (-0.2, 1.0)
 ENERGY_SOFT: Band = (0.01, 0.5)
+"""All hours together, USD per kWh. Unsourced estimate; shipped tariffs of one flat charge: 0.05..0.2."""
 MARKET_HARD: Band = (-1, 2)
 
 
@@ -116,7 +118,7 @@ def site_energy_price_is_plausible(view: View) -> Iterator[Finding]:
     windowed = tariffs.loc[(tariffs["charge"] == "energy") & ~flat, "tariff"]
     total = usd[flat].groupby(tariffs["tariff"]).sum()
     price = sites.frame["tariff"].map(total[~total.index.isin(windowed)]).to_numpy(dtype=float)
-    yield from judge(view, sites, "tariff", price, "USD per kWh", soft=ENERGY_SOFT)
+    yield from judge(view, sites, "tariff", price, "USD per kWh in every hour", ENERGY_HARD, ENERGY_SOFT)
 
 
 def market_is_complete(view: View) -> Iterator[Finding]:
