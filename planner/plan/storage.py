@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,11 +14,15 @@ import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs import Scenario, Settings, typed_frame
+from planner.plan.columns import column_kinds, read_frame, write_frames
 from planner.plan.plan import SCHEMA_VERSION, Plan
 from planner.tables import TABLES
 
+DOCUMENT = "plan.json"
 FRAMES = "tables"
 INPUTS = "inputs"
+ATTEMPTS = 3
+"""Times a plan is read that is being replaced meanwhile."""
 
 
 def json_ready(value: Any) -> Any:
@@ -45,48 +48,65 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 
 def save_plan(plan: Plan, folder: Path | str) -> Path:
-    """Write the plan to a folder: first beside it, then moved into place, so that a reader never sees half a plan.
+    """Write the plan to a folder: first beside it, then moved into place, so that a reader never sees half a
+    plan.
 
-    Files of the folder that are not the plan's (a report, notes) are kept.
+    ``plan.json`` goes first and comes last: while tables are exchanged the folder holds no plan. If the
+    exchange fails, what was there before is put back. Files of the folder that are not the plan's (a report,
+    notes) are kept.
+
+    Raises
+    ------
+    TypeError
+        A frame holds something that is not text, a number, a yes or no, or a date.
     """
     target = Path(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        _write_frames(fresh / FRAMES, dict(plan.frames))
-        _write_frames(fresh / INPUTS, {name: _flat(frame) for name, frame in plan.scenario.tables.items() if len(frame)})
-        document = plan_document(plan)
-        document["scenario"] = {
-            "name": plan.scenario.name,
-            "origin": plan.scenario.origin,
-            "input_hash": plan.scenario.input_hash,
-            "warnings": list(plan.scenario.warnings),
-            "settings": plan.scenario.settings.model_dump(mode="json"),
-        }
-        (fresh / "plan.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        document = _document(plan)
+        write_frames(fresh / FRAMES, dict(plan.frames))
+        inputs = {name: _flat(frame) for name, frame in plan.scenario.tables.items() if len(frame)}
+        write_frames(fresh / INPUTS, inputs)
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        (fresh / DOCUMENT).write_text(text, encoding="utf-8")
         target.mkdir(exist_ok=True)
-        for name in (FRAMES, INPUTS, "plan.json"):
-            _replace(fresh / name, target / name)
+        _exchange(fresh, target)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return target
 
 
-def _replace(new: Path, old: Path) -> None:
-    if old.is_dir():
-        stale = old.with_name(f".{old.name}.old")
-        shutil.rmtree(stale, ignore_errors=True)
-        old.rename(stale)
-        new.rename(old)
-        shutil.rmtree(stale, ignore_errors=True)
-    else:
-        os.replace(new, old)
+def _document(plan: Plan) -> dict[str, Any]:
+    """Return ``plan.json`` with what loading needs: the kind of every column, and the scenario."""
+    tables = {name: column_kinds(name, frame) for name, frame in plan.frames.items()}
+    scenario = {
+        "name": plan.scenario.name,
+        "origin": plan.scenario.origin,
+        "input_hash": plan.scenario.input_hash,
+        "warnings": list(plan.scenario.warnings),
+        "settings": plan.scenario.settings.model_dump(mode="json"),
+    }
+    return {**plan_document(plan), "tables": tables, "scenario": scenario}
 
 
-def _write_frames(folder: Path, frames: dict[str, pd.DataFrame]) -> None:
-    folder.mkdir(parents=True)
-    for name, frame in frames.items():
-        frame.to_csv(folder / f"{name}.csv", index=False, date_format="%Y-%m-%d", lineterminator="\n")
+def _exchange(fresh: Path, target: Path) -> None:
+    aside: list[tuple[Path, Path]] = []
+    try:
+        for name in (DOCUMENT, FRAMES, INPUTS):
+            old = target / name
+            if old.exists():
+                kept = fresh / f"old {name}"
+                old.rename(kept)
+                aside.append((kept, old))
+        for name in (FRAMES, INPUTS, DOCUMENT):
+            (fresh / name).rename(target / name)
+    except BaseException:
+        for kept, old in reversed(aside):
+            if old.is_dir():
+                shutil.rmtree(old)
+            kept.rename(old)
+        raise
 
 
 def _flat(frame: pd.DataFrame) -> pd.DataFrame:
@@ -107,23 +127,15 @@ def load_plan(folder: Path | str) -> Plan:
         The folder holds no plan, or one of another schema version.
     """
     root = Path(folder)
-    file = root / "plan.json" if root.is_dir() else root
-    root = file.parent
-    if not file.is_file():
-        raise InputError([Fault(str(folder), "no plan here: a plan is a folder with plan.json, as `planner solve` writes it")])
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-        version = document.pop("schema_version")
+    file = root / DOCUMENT if root.is_dir() else root
+    for _ in range(ATTEMPTS):
+        document, text = _read_document(folder, file)
         about = document.pop("scenario")
-    except (json.JSONDecodeError, KeyError, UnicodeDecodeError) as error:
-        raise InputError([Fault(str(file), f"not a plan file ({error})")]) from error
-    if version != SCHEMA_VERSION:
-        raise InputError([Fault(str(file), f"schema version {version}; this program reads version {SCHEMA_VERSION}")])
-    frames = {path.stem: _read_frame(path) for path in sorted((root / FRAMES).glob("*.csv"))}
-    tables = {
-        name: typed_frame(name, _read_text(root / INPUTS / f"{name}.csv") if (root / INPUTS / f"{name}.csv").is_file() else [])
-        for name in TABLES
-    }
+        frames, tables = _read_tables(file, document.pop("tables"))
+        if file.is_file() and file.read_text(encoding="utf-8") == text:
+            break
+    else:
+        raise InputError([Fault(str(folder), "the plan is being written again and again; try later")])
     scenario = Scenario(
         name=about["name"],
         settings=Settings(**about["settings"]),
@@ -135,25 +147,38 @@ def load_plan(folder: Path | str) -> Plan:
     return Plan(document, frames, scenario)
 
 
-DATES = ("order_date", "delivery_date", "in_service_date", "start_date")
-LABELS = frozenset(
-    "offer mode vendor product site cooling period block in_service_period price_unit point workload shape ttft_class phase "
-    "model engine region component line kind business family label key source table column resource place".split()
-)
-"""ColumnIndex that hold names: they stay text even when every name looks like a number."""
+def _read_document(folder: Path | str, file: Path) -> tuple[dict[str, Any], str]:
+    if not file.is_file():
+        message = "no plan here: a plan is a folder with plan.json, as `planner solve` writes it"
+        raise InputError([Fault(str(folder), message)])
+    try:
+        text = file.read_text(encoding="utf-8")
+        document = json.loads(text)
+        version = document.pop("schema_version")
+    except (json.JSONDecodeError, KeyError, AttributeError, TypeError, UnicodeDecodeError) as error:
+        raise InputError([Fault(str(file), f"not a plan file ({error})")]) from error
+    if version != SCHEMA_VERSION:
+        message = f"schema version {version}; this program reads version {SCHEMA_VERSION}"
+        raise InputError([Fault(str(file), message)])
+    missing = [key for key in ("tables", "scenario") if key not in document]
+    if missing:
+        raise InputError([Fault(str(file), f"not a whole plan file: no {' and no '.join(missing)}")])
+    return document, text
 
 
-def _read_frame(path: Path) -> pd.DataFrame:
-    if path.stat().st_size <= 1:
-        return pd.DataFrame()
-    header = pd.read_csv(path, nrows=0).columns
-    labels = {name: str for name in header if name in LABELS}
-    frame = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=labels)
-    for name in DATES:
-        if name in frame:
-            frame[name] = pd.to_datetime(frame[name])
-    return frame
-
-
-def _read_text(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+def _read_tables(
+    file: Path, kinds: dict[str, dict[str, str]]
+) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
+    folder = file.parent
+    absent = [name for name in kinds if not (folder / FRAMES / f"{name}.csv").is_file()]
+    if absent:
+        raise InputError([Fault(str(folder / FRAMES / f"{name}.csv"), "table is missing") for name in absent])
+    frames = {name: read_frame(folder / FRAMES / f"{name}.csv", columns) for name, columns in kinds.items()}
+    tables = {}
+    for name in TABLES:
+        path = folder / INPUTS / f"{name}.csv"
+        rows: Any = []
+        if path.is_file():
+            rows = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+        tables[name] = typed_frame(name, rows)
+    return frames, tables

@@ -98,6 +98,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             headline_checks.liability_after_horizon,
             headline_checks.headline_lists,
             headline_checks.proof,
+            headline_checks.same_inputs,
         )
     },
 }

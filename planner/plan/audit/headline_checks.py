@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.inputs.load import hash_inputs
 from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import per_hour
@@ -280,3 +281,11 @@ def proof(books: Accounts) -> Check:
         }
     )
     return compare("proof", "status", pd.DataFrame(rows), "==")
+
+
+def same_inputs(books: Accounts) -> Check:
+    """Return the check that the input tables beside the plan are those it was made from, by their hash."""
+    scenario = books.facts.scenario
+    changed = hash_inputs(scenario.settings, scenario.tables, {}) != books.plan.headline.get("input_hash")
+    rows = pd.DataFrame({"statement": ["settings and tables are the ones planned from"]})
+    return breaches("same_inputs", "headline", rows, [changed], ["statement"])
