@@ -17,12 +17,12 @@ from reports.layout import (
     FIRST_PERIOD_COLUMN,
     HEADER_ROW,
     MOST_COLUMN_WIDTH,
-    PERIOD_WIDTH,
     TOTAL_COLUMN,
     UNIT_COLUMN,
     Block,
     Page,
     header_row,
+    number_width,
     widen,
     wrapped_lines,
 )
@@ -99,7 +99,8 @@ def time_header(
     timeline = page.content.timeline
     chosen = [(labels or {}).get(name) or label_of(name) for name in descriptors]
     chosen += [Label("", width=2)] * (DESCRIPTORS - len(descriptors))
-    chosen += [Label("Unit", width=15), Label(total, width=15)]
+    across = number_width(page.content)
+    chosen += [Label("Unit", width=15), Label(total, width=max(across + 1, 15))]
     row = page.row
     if row == HEADER_ROW:
         _start_dates(page)
@@ -110,7 +111,7 @@ def time_header(
         widen(page, 1 + offset, label.width)
     for offset, name in enumerate(timeline.names):
         put(page.sheet, row, FIRST_PERIOD_COLUMN + offset, name, "header")
-        widen(page, FIRST_PERIOD_COLUMN + offset, PERIOD_WIDTH)
+        widen(page, FIRST_PERIOD_COLUMN + offset, across)
     page.periods_fixed = True
     page.sheet.row_dimensions[row].height = 30
     page.row += 1

@@ -140,13 +140,13 @@ class Content:
         return float("nan") if value is None else float(value)
 
 
-def content_of(plan: Plan, written_on: datetime.date | None = None) -> Content:
-    """Return what the sheets read of a plan; a plan that was not audited yet is audited."""
+def content_of(plan: Plan, written_on: datetime.date | None = None, audit: bool = True) -> Content:
+    """Return what the sheets read of a plan; with ``audit`` a plan that was not audited yet is audited."""
     scenario = plan.scenario
     settings = scenario.settings.model_dump()
     fields = type(scenario.settings).model_fields
     frames = dict(plan.frames)
-    if "checks" not in frames and plan.headline.get("status") in SOLVED:
+    if audit and "checks" not in frames and plan.headline.get("status") in SOLVED:
         frames["checks"] = audit_plan(plan).checks
     return Content(
         headline=plan.headline,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from openpyxl import Workbook
 from openpyxl.utils import get_column_letter, quote_sheetname
+from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
@@ -30,6 +31,7 @@ STATUS_CELL = "Checks!$C$6"
 
 MOST_COLUMN_WIDTH = 60.0
 PERIOD_WIDTH = 13.0
+"""Width of a period's column, unless the plan's amounts need more."""
 
 
 @dataclass
@@ -140,17 +142,25 @@ def finish_page(page: Page, freeze: str | None = None) -> None:
         page.sheet.freeze_panes = freeze
 
 
+def number_width(content: Content) -> float:
+    """Return the width in which every amount of the plan fits, its sign and separators included."""
+    largest = 0.0
+    for name, column in (("costs", "amount"), ("tokens", "input_mtok"), ("tokens", "generated_mtok")):
+        largest = max(largest, float(content.frame(name, [column])[column].abs().sum()))
+    return max(PERIOD_WIDTH, len(f"-{largest:,.0f}") + 2.0)
+
+
 def widen(page: Page, column: int, width: float) -> None:
     """Make a column at least this many characters wide (a period's column keeps its width)."""
     if page.periods_fixed and column >= FIRST_PERIOD_COLUMN:
-        width = min(width, PERIOD_WIDTH)
+        width = min(width, number_width(page.content))
     page.widths[column] = max(page.widths.get(column, 0.0), width)
 
 
 def link(page: Page, name: str) -> None:
     """Write a link to a sheet in the first column."""
     cell = put(page.sheet, page.row, 1, name, "link")
-    cell.hyperlink = f"#'{name}'!A1"
+    cell.hyperlink = Hyperlink(ref=cell.coordinate, location=f"{quote_sheetname(name)}!A1", display=name)
     put(page.sheet, page.row, 1, name, "link")
 
 

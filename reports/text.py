@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def summary_text(plan: Plan) -> str:
     """Return the answer in five lines, then what to be careful about."""
-    content = content_of(plan)
+    content = content_of(plan, audit=False)
     lines = [f"{content.scenario_name}: {content.status}", *(f"  {line}" for line in answer_lines(content))]
     estimates = estimated_prices(content)
     if content.has_plan and len(estimates):

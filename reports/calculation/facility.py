@@ -123,7 +123,14 @@ def _opening(rows: Rows, states: dict[str, np.ndarray], prices: dict[str, str]) 
     rows.title("Opening of sites")
     change = {
         site: rows.plan_values(
-            "Site opens", "", site, "sites", "flag", np.diff(states[site], prepend=0.0), "0", total=False
+            "Site opens",
+            "",
+            site,
+            "sites",
+            "flag",
+            np.maximum(np.diff(states[site], prepend=0.0), 0.0),
+            "0",
+            total=False,
         )
         for site in prices
     }

@@ -193,9 +193,26 @@ def test_a_search_that_found_nothing_does_not_claim_infeasibility(tmp_path):
     assert "not a proof that none exists" in "\n".join(texts(book["Cover"]))
 
 
+@pytest.mark.slow
 def test_five_sites_eight_products_sixty_months_stay_small(tmp_path):
     path = write_workbook(synthetic_plan(sites=5, products=8, periods=60, months=1), tmp_path / "large.xlsx")
     assert path.stat().st_size < 20_000_000
+
+
+def test_amounts_of_small_currencies_fit_their_columns(plan, tmp_path):
+    costs = plan.frames["costs"].assign(amount=plan.frames["costs"]["amount"] * 1e6)
+    path = write_workbook(
+        SyntheticPlan(plan.headline, {**plan.frames, "costs": costs}, plan.scenario), tmp_path / "won.xlsx"
+    )
+    sheet = load_workbook(path)["Budget"]
+    widest = max(
+        len(f"{value:,.0f}")
+        for row in sheet.iter_rows(values_only=True)
+        for value in row[8:10]
+        if isinstance(value, float | int)
+    )
+    assert widest >= len("2,435,000,000,000")
+    assert sheet.column_dimensions["I"].width > widest
 
 
 def test_no_report_module_reads_the_solver():
