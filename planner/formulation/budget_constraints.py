@@ -7,6 +7,7 @@ import pandas as pd
 from planner.coefficients import LABELS, Coefficients
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block
+from planner.units import MONEY_PER_K
 
 
 def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
@@ -19,7 +20,9 @@ def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     cost  currency paid in period t per unit of x, undiscounted; residual value is no payment   c.costs
     B     currency                                                      c.budgets, limit
 
-    Dual: currency of present value per currency of budget; what one more unit of budget would save (<= 0).
+    Both sides are written in thousands, so that coefficients of servers and of kilowatts stay of one size.
+
+    Dual: currency of present value per thousand of budget; what one thousand more of budget would save (<= 0).
     """
     rows = number_rows(c.budgets[["budget"]])
     spend = spending_terms(c, columns)
@@ -33,8 +36,10 @@ def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
         if isinstance(limit.site, str):
             mask &= spend["site"] == limit.site
         chosen = spend[mask]
-        parts.append(pd.DataFrame({"row": row, "column": chosen["column"], "value": chosen["amount"]}))
-    return row_block("budget", rows, "<=", c.budgets["limit"].to_numpy(), parts)
+        parts.append(
+            pd.DataFrame({"row": row, "column": chosen["column"], "value": chosen["amount"] / MONEY_PER_K})
+        )
+    return row_block("budget", rows, "<=", c.budgets["limit"].to_numpy() / MONEY_PER_K, parts)
 
 
 def spending_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:

@@ -57,7 +57,13 @@ def pack(frames: Mapping[str, pd.DataFrame], integer: set[str]) -> ColumnIndex:
     """Return columns for the given labels, families in order; ``open`` is binary, the rest from 0 up."""
     return ColumnIndex(
         [
-            ColumnBlock(family, frame.reset_index(drop=True), 0.0, 1.0 if family == "open" else np.inf, family in integer)
+            ColumnBlock(
+                family,
+                frame.reset_index(drop=True),
+                0.0,
+                1.0 if family == "open" else np.inf,
+                family in integer,
+            )
             for family, frame in frames.items()
         ]
     )

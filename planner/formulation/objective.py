@@ -95,3 +95,36 @@ def constant_tokens(c: Coefficients) -> bool:
     counting = c.runs[c.runs["phase"] != "prefill"]
     spread = counting.groupby(["workload", "shape"])["effective_mtok_per_request"].agg(["min", "max"])
     return bool(np.allclose(spread["min"], spread["max"], rtol=1e-12, atol=0.0))
+
+
+def token_range(c: Coefficients) -> tuple[float, float]:
+    """Return the least and the greatest discounted effective Mtok any plan can make.
+
+    Least: only the must-serve share of each workload, every shape at its lowest yield; greatest: all of the demand at
+    the highest yield. Bounds of the ratio's denominator, known without solving anything.
+    """
+    counting = c.runs[c.runs["phase"] != "prefill"]
+    yields = (
+        counting.groupby(["workload", "shape"])["effective_mtok_per_request"]
+        .agg(["min", "max"])
+        .reset_index()
+    )
+    share = (
+        c.shapes[["workload", "shape", "share_fraction"]]
+        .merge(yields, on=["workload", "shape"], how="left")
+        .fillna(0.0)
+    )
+    mean = share[["min", "max"]].mul(share["share_fraction"], axis=0).groupby(share["workload"]).sum()
+    asked = c.demand.merge(
+        c.blocks[["period", "block", "hours"]], on=["period", "block"], validate="many_to_one"
+    )
+    requests = (
+        asked["requests_per_s"]
+        * requests_in_block(asked["hours"])
+        * asked["period"].map(c.periods["discount_mid"])
+    )
+    total = requests.groupby(asked["workload"]).sum()
+    must = c.workloads["must_serve_fraction"].reindex(total.index)
+    return float((total * must * mean["min"].reindex(total.index)).sum()), float(
+        (total * mean["max"].reindex(total.index)).sum()
+    )

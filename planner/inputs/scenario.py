@@ -74,7 +74,7 @@ class Settings(BaseModel):
         default=0.03,
         ge=0,
         lt=1,
-        description="routes share points of the tightest latency budget among them while no rate falls by more",
+        description="routes share the points of the tightest budget among them while no rate falls by more",
     )
     integer_hourly_rent: bool = Field(
         default=True, description="units rented by the hour are whole numbers in every block"

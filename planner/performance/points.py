@@ -52,7 +52,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
     routes = route_budgets(scenario)
-    chosen, budgets = classes(candidates, routes)
+    chosen, budgets = classes(candidates, routes, scenario.settings.latency_class_tolerance_fraction)
     passed = attained_fraction(factors, workloads)
     chosen = chosen.assign(
         latency_pass_fraction=chosen["workload"].map(passed).astype(float),

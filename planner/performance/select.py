@@ -55,11 +55,14 @@ def best_within(points: pd.DataFrame, ttft_budget_ms: float, e2e_budget_ms: floa
     return ordered.drop_duplicates(GROUP)
 
 
-def classes(points: pd.DataFrame, routes: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def classes(
+    points: pd.DataFrame, routes: pd.DataFrame, tolerance_fraction: float = 0.0
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points of every latency class and the class of every route.
 
-    Routes of one workload whose budgets select the same points share a class, named after its tightest budget
-    (``any`` without a latency target).
+    Routes of one workload share a class when the tightest budget among them costs no product more than the
+    tolerated share of its rate; the class has the points, and the name, of that budget (``any`` without a latency
+    target). It never grants a route a rate its own budget does not allow.
 
     Parameters
     ----------
@@ -67,6 +70,8 @@ def classes(points: pd.DataFrame, routes: pd.DataFrame) -> tuple[pd.DataFrame, p
         Candidate points with a unique column ``candidate``.
     routes : DataFrame
         Result of ``routes.route_budgets``.
+    tolerance_fraction : float
+        Rate a route may lose by sharing the class of a tighter budget; 0 merges only equal choices of points.
 
     Returns
     -------
@@ -75,19 +80,28 @@ def classes(points: pd.DataFrame, routes: pd.DataFrame) -> tuple[pd.DataFrame, p
     """
     budgets = routes[routes["admissible"]][["workload", "ttft_budget_ms", "e2e_budget_ms"]].drop_duplicates()
     budgets = budgets.sort_values(["workload", "ttft_budget_ms", "e2e_budget_ms"], kind="stable")
-    seen: dict[tuple[int, ...], str] = {}
     chosen, names = [], []
     for workload, part in budgets.groupby("workload", sort=False):
         served = points[points["workload"].eq(workload)]
+        shared = served.iloc[:0]
+        name = ""
         for ttft_ms, e2e_ms in part[["ttft_budget_ms", "e2e_budget_ms"]].to_numpy(float):
             best = best_within(served, ttft_ms, e2e_ms)
-            key = tuple(sorted(best["candidate"]))
-            if key and key not in seen:
-                seen[key] = class_name(ttft_ms, e2e_ms)
-                chosen.append(best.assign(ttft_class=seen[key]))
-            names.append(seen.get(key, ""))
+            if len(best) and not _as_fast(shared, best, tolerance_fraction):
+                shared, name = best, class_name(ttft_ms, e2e_ms)
+                chosen.append(best.assign(ttft_class=name))
+            names.append(name if len(best) else "")
     taken = pd.concat(chosen, ignore_index=True) if chosen else points.iloc[:0].assign(ttft_class="")
     return taken, budgets.assign(ttft_class=pd.Series(names, index=budgets.index, dtype="str"))
+
+
+def _as_fast(shared: pd.DataFrame, best: pd.DataFrame, tolerance_fraction: float) -> bool:
+    """Return whether every point of ``best`` has a counterpart in ``shared`` that is as fast within the tolerance."""
+    rates = best[[*GROUP, "requests_per_s"]].merge(
+        shared[[*GROUP, "requests_per_s"]], on=GROUP, how="left", suffixes=("", "_shared")
+    )
+    floor = rates["requests_per_s"] * (1.0 - tolerance_fraction)
+    return bool((rates["requests_per_s_shared"] >= floor).all())
 
 
 def class_name(ttft_budget_ms: float, e2e_budget_ms: float) -> str:

@@ -19,7 +19,9 @@ BASELINE_GAP = 0.01
 BASELINE_SECONDS = 30.0
 
 
-def baseline_frame(c: Coefficients, model: PlanModel, values: np.ndarray, options: SolveOptions) -> pd.DataFrame:
+def baseline_frame(
+    c: Coefficients, model: PlanModel, values: np.ndarray, options: SolveOptions
+) -> pd.DataFrame:
     """Return baseline, status, total_cost (present value or NaN), served_fraction, detail.
 
     Every baseline serves exactly what the plan serves; where that is impossible, ``served_fraction`` is the most it
@@ -62,10 +64,14 @@ def _held(model: PlanModel, values: np.ndarray, allowed: dict[str, np.ndarray]) 
         if block.family == "unserved":
             lower = upper = np.maximum(values[model.columns.position("unserved")], 0.0)
         blocks.append(ColumnBlock(block.family, block.labels, lower, upper, block.integer))
-    return PlanProblem("baseline", ColumnIndex(blocks), model.problem.rows, model.numerator, model.numerator_constant)
+    return PlanProblem(
+        "baseline", ColumnIndex(blocks), model.problem.rows, model.numerator, model.numerator_constant
+    )
 
 
-def _solved(name: str, problem: PlanProblem, c: Coefficients, model: PlanModel, options: SolveOptions) -> tuple[str, str, float, float, str]:
+def _solved(
+    name: str, problem: PlanProblem, c: Coefficients, model: PlanModel, options: SolveOptions
+) -> tuple[str, str, float, float, str]:
     solution = solve(problem, options)
     if solution.termination.has_values:
         detail = f"gap {solution.termination.gap:.4f}"
@@ -82,19 +88,29 @@ def _served(model: PlanModel, lost: float | None) -> float:
     return 1.0 if lost is None or asked == 0 else max(0.0, 1.0 - lost / asked)
 
 
-def _single_type(c: Coefficients, model: PlanModel, values: np.ndarray, options: SolveOptions) -> tuple[str, str, float, float, str]:
+def _single_type(
+    c: Coefficients, model: PlanModel, values: np.ndarray, options: SolveOptions
+) -> tuple[str, str, float, float, str]:
     """Return the cheapest plan that uses one accelerator type only: ranked by LP, the best one solved as a MILP."""
     kind = c.stands["chip"].fillna(c.stands["product"])
     by_stand = kind.set_axis(pd.MultiIndex.from_frame(c.stands[["offer", "site", "cooling"]]))
     ranking = []
     for name in sorted(kind.unique()):
-        allowed = {family: _stand_mask(model, family, by_stand == name) for family in ("order", "rent", "rent_hour")}
+        allowed = {
+            family: _stand_mask(model, family, by_stand == name) for family in ("order", "rent", "rent_hour")
+        }
         problem = _held(model, values, allowed)
         relaxed = solve(problem, replace(options, relax=True))
         if relaxed.termination.has_values:
             ranking.append((float(relaxed.objective), name, problem))
     if not ranking:
-        return "cheapest single type", "infeasible", float("nan"), float("nan"), "no single accelerator type can serve the demand"
+        return (
+            "cheapest single type",
+            "infeasible",
+            float("nan"),
+            float("nan"),
+            "no single accelerator type can serve the demand",
+        )
     best: tuple[str, str, float, float, str] | None = None
     for bound, name, problem in sorted(ranking, key=lambda entry: entry[:2]):
         if best is not None and bound >= best[2]:
@@ -103,5 +119,11 @@ def _single_type(c: Coefficients, model: PlanModel, values: np.ndarray, options:
         if np.isfinite(row[2]) and (best is None or row[2] < best[2]):
             best = (*row[:4], f"{name}, {row[4]}")
     if best is None:
-        return "cheapest single type", "no_solution", float("nan"), float("nan"), "no plan found within the limit"
+        return (
+            "cheapest single type",
+            "no_solution",
+            float("nan"),
+            float("nan"),
+            "no plan found within the limit",
+        )
     return best

@@ -35,7 +35,7 @@ LIMITS: Mapping[str, Limit] = {
     "cooling_capacity": Limit("cooling capacity", "kW IT", ("site", "cooling")),
     "supply": Limit("vendor supply", "units", ("offer",)),
     "hourly_supply": Limit("vendor supply by the hour", "units", ("offer",)),
-    "budget": Limit("budget", "currency", ("budget",)),
+    "budget": Limit("budget", "thousand currency", ("budget",)),
     "demand_balance": Limit("serving capacity", "requests/s", ("workload", "region")),
 }
 """Families that may give in the diagnosis; all others are physics and stay hard."""
@@ -64,7 +64,9 @@ def shortages(c: Coefficients, problem: PlanProblem, options: SolveOptions) -> p
     unserved = _named(c, elastic(problem, {"demand_balance": weights["demand_balance"]}, relaxed))
     unserved["message"] = unserved["message"] + " cannot be served under the limits as they stand"
     only_new = unserved[~unserved["resource"].isin(relief["resource"])]
-    relief["message"] = relief["message"].where(relief["resource"] == "serving capacity", relief["message"] + "; feasible with that much more")
+    relief["message"] = relief["message"].where(
+        relief["resource"] == "serving capacity", relief["message"] + "; feasible with that much more"
+    )
     return pd.concat([relief, only_new], ignore_index=True)[SHORTAGES]
 
 
@@ -75,20 +77,42 @@ def _named(c: Coefficients, found: pd.DataFrame) -> pd.DataFrame:
     for family, group in found.groupby("family", sort=False):
         limit = LIMITS[str(family)]
         labels = [name for name in (*limit.place, "period") if name in group and group[name].notna().any()]
-        level = [name for name in ("workload", "region", "period", "block") if name in group and group[name].notna().any()]
-        amount = group.groupby(level, sort=False)["shortfall"].sum().reset_index() if family == "demand_balance" else group
+        level = [
+            name
+            for name in ("workload", "region", "period", "block")
+            if name in group and group[name].notna().any()
+        ]
+        amount = (
+            group.groupby(level, sort=False)["shortfall"].sum().reset_index()
+            if family == "demand_balance"
+            else group
+        )
         worst = amount.groupby(labels, sort=False)["shortfall"].max().reset_index() if labels else amount
         for row in worst.to_dict("records"):
             place = ", ".join(str(row[name]) for name in limit.place if name in row)
-            rows.append((limit.resource, place, str(row.get("period", "horizon")), float(row["shortfall"]), _unit(c, limit)))
+            rows.append(
+                (
+                    limit.resource,
+                    place,
+                    str(row.get("period", "horizon")),
+                    float(row["shortfall"]),
+                    _unit(c, limit),
+                )
+            )
     table = pd.DataFrame(rows, columns=SHORTAGES[:5])
     order = {name: rank for rank, name in enumerate(c.periods.index)}
-    table = table.sort_values(["period", "amount"], ascending=[True, False], key=lambda s: s.map(order).fillna(-1) if s.name == "period" else s)
-    return table.assign(message=[shortage_text(*row) for row in table.itertuples(index=False)]).reset_index(drop=True)
+    table = table.sort_values(
+        ["period", "amount"],
+        ascending=[True, False],
+        key=lambda s: s.map(order).fillna(-1) if s.name == "period" else s,
+    )
+    return table.assign(message=[shortage_text(*row) for row in table.itertuples(index=False)]).reset_index(
+        drop=True
+    )
 
 
 def _unit(c: Coefficients, limit: Limit) -> str:
-    return c.settings.currency if limit.unit == "currency" else limit.unit
+    return limit.unit.replace("currency", c.settings.currency)
 
 
 def shortage_text(resource: str, place: str, period: str, amount: float, unit: str) -> str:
@@ -103,7 +127,10 @@ def empty_row_shortages(c: Coefficients, error: EmptyRow) -> pd.DataFrame:
     limit = LIMITS.get(error.family)
     if limit is None or "period" not in labels:
         place = ", ".join(str(value) for value in labels.iloc[0])
-        return pd.DataFrame([(error.family, place, "horizon", float(labels["amount"].max()), "", str(error))], columns=SHORTAGES)
+        return pd.DataFrame(
+            [(error.family, place, "horizon", float(labels["amount"].max()), "", str(error))],
+            columns=SHORTAGES,
+        )
     level = [*limit.place, "period", *(["block"] if "block" in labels else [])]
     summed = labels.groupby(level, sort=False)["amount"].sum().reset_index()
     worst = summed.groupby([*limit.place, "period"], sort=False)["amount"].max().reset_index()

@@ -11,8 +11,20 @@ from planner.solve import Solution
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 BALANCES = {"prefill_balance": "prefill", "decode_balance": "decode"}
-PRICED = ("site_power", "provisioned_power", "it_power", "facility_power", "rack_space", "hall_capacity",
-          "cooling_capacity", "supply", "hourly_supply", "capacity", "budget", "must_serve")
+PRICED = (
+    "site_power",
+    "provisioned_power",
+    "it_power",
+    "facility_power",
+    "rack_space",
+    "hall_capacity",
+    "cooling_capacity",
+    "supply",
+    "hourly_supply",
+    "capacity",
+    "budget",
+    "must_serve",
+)
 PLACE = ["workload", "shape", "ttft_class", "site", "period", "block"]
 
 
@@ -35,14 +47,22 @@ def marginal_costs(c: Coefficients, model: PlanModel, solution: Solution, kind: 
     flows = model.columns.frame("flow")
     flows = flows.assign(rate=np.maximum(solution.values[flows["column"].to_numpy(int)], 0.0))
     flows = flows[flows["rate"] > 0].merge(c.routes, on=["workload", "region", "site"])
-    flows = flows.merge(c.shapes, on=["workload", "shape"]).merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
+    flows = flows.merge(c.shapes, on=["workload", "shape"]).merge(
+        c.blocks[["period", "block", "hours"]], on=["period", "block"]
+    )
     apart = {block.family for block in model.problem.rows}
-    split = model.problem.row_block("prefill_balance").labels[PLACE].assign(split=True) if "prefill_balance" in apart else None
+    split = (
+        model.problem.row_block("prefill_balance").labels[PLACE].assign(split=True)
+        if "prefill_balance" in apart
+        else None
+    )
     parts = []
     for family, phase in BALANCES.items():
         if family not in apart:
             continue
-        priced = flows.merge(model.problem.row_frame(family, solution.row_duals).rename(columns={"value": "dual"}), on=PLACE)
+        priced = flows.merge(
+            model.problem.row_frame(family, solution.row_duals).rename(columns={"value": "dual"}), on=PLACE
+        )
         if split is None or family == "prefill_balance":
             priced["phase"] = phase if split is not None else "mixed"
         else:
@@ -58,7 +78,9 @@ def marginal_costs(c: Coefficients, model: PlanModel, solution: Solution, kind: 
     total = pd.concat(parts, ignore_index=True).groupby(key, sort=False)[["spent", "volume"]].sum()
     total = total[total["volume"] > 0]
     unit = np.where(total.index.get_level_values("phase") == "prefill", "Mtok input", "Mtok output")
-    return total.assign(kind=kind, value=total["spent"] / total["volume"], unit=[f"{c.settings.currency}/{u}" for u in unit]).reset_index()[columns]
+    return total.assign(
+        kind=kind, value=total["spent"] / total["volume"], unit=[f"{c.settings.currency}/{u}" for u in unit]
+    ).reset_index()[columns]
 
 
 def dual_frame(model: PlanModel, solution: Solution, kind: str) -> pd.DataFrame:
@@ -74,5 +96,7 @@ def dual_frame(model: PlanModel, solution: Solution, kind: str) -> pd.DataFrame:
         binding = np.abs(duals) > 1e-9
         labels = block.labels[binding]
         text = [", ".join(str(value) for value in row) for row in labels.itertuples(index=False)]
-        parts.append(pd.DataFrame({"kind": kind, "family": block.family, "label": text, "dual": duals[binding]}))
+        parts.append(
+            pd.DataFrame({"kind": kind, "family": block.family, "label": text, "dual": duals[binding]})
+        )
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

@@ -7,14 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients, build_coefficients
 from planner.errors import SolverFailed
 from planner.formulation.build import PlanModel, build_model
 from planner.formulation.joining import EmptyRow
-from planner.formulation.objective import constant_tokens
 from planner.inputs import Scenario
 from planner.performance import PointSet, operating_points
 from planner.pipeline.baselines import baseline_frame
@@ -23,7 +21,8 @@ from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
 from planner.plan.assemble import no_plan, solved_plan
 from planner.plan.plan import Plan
-from planner.solve import Ratio, Solution, SolveOptions, solve, solve_fixed, solve_ratio, solve_ratio_fixed
+from planner.pipeline.strategy import Goal, solve_main
+from planner.solve import Solution, SolveOptions
 
 
 @dataclass(frozen=True)
@@ -73,17 +72,28 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
     wanted = options.solve_options(scenario.settings)
     objective = options.objective_of(scenario.settings)
     began = time.perf_counter()
-    relaxed = _optimise(c, model, objective, replace(wanted, relax=True, progress=None), None)
+    goal = Goal.of(objective, c)
+    relaxed = goal.optimise(model, model.problem, replace(wanted, relax=True, progress=None))
     if relaxed.status == "infeasible":
         return no_plan(scenario, built.points, "infeasible", shortages(c, model.problem, wanted))
-    left = None if wanted.time_limit_s is None else max(wanted.time_limit_s - (time.perf_counter() - began), 0.01)
-    main = relaxed if wanted.relax else _optimise(c, model, objective, replace(wanted, time_limit_s=left), None)
+    left = (
+        None
+        if wanted.time_limit_s is None
+        else max(wanted.time_limit_s - (time.perf_counter() - began), 0.01)
+    )
+    main = (
+        relaxed if wanted.relax else solve_main(c, model, goal, relaxed, replace(wanted, time_limit_s=left))
+    )
     if main.status == "infeasible":
         # The relaxation is feasible, so whole units are what breaks it: say what gives the integers room.
-        return no_plan(scenario, built.points, "infeasible", shortages(c, model.problem, replace(wanted, relax=False)))
+        return no_plan(
+            scenario, built.points, "infeasible", shortages(c, model.problem, replace(wanted, relax=False))
+        )
     if not main.termination.has_values:
-        return no_plan(scenario, built.points, "no_solution", pd.DataFrame(columns=SHORTAGES), main.termination.detail)
-    fixed = main if wanted.relax else _fix(c, model, objective, main, wanted)
+        return no_plan(
+            scenario, built.points, "no_solution", pd.DataFrame(columns=SHORTAGES), main.termination.detail
+        )
+    fixed = main if wanted.relax else goal.fix(model, main, wanted)
     seconds = time.perf_counter() - began
     extra = {
         "marginal_costs": pd.concat(
@@ -92,39 +102,15 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
             ignore_index=True,
         ),
         "duals": pd.concat(
-            [dual_frame(model, relaxed, "long_run")] + ([] if wanted.relax else [dual_frame(model, fixed, "fixed_fleet")]),
+            [dual_frame(model, relaxed, "long_run")]
+            + ([] if wanted.relax else [dual_frame(model, fixed, "fixed_fleet")]),
             ignore_index=True,
         ),
     }
     if options.baselines:
         extra["baselines"] = baseline_frame(c, model, fixed.values, wanted)
     plan = solved_plan(scenario, built.points, c, model.columns, fixed.values, objective, extra)
-    return _with_proof(plan, built, main, fixed, objective, wanted, seconds)
-
-
-def _is_ratio(c: Coefficients, objective: str) -> bool:
-    """Return whether the objective is a true ratio: with one yield and nothing optional, least cost is least unit cost."""
-    return objective == "unit-cost" and not constant_tokens(c)
-
-
-def _optimise(c: Coefficients, model: PlanModel, objective: str, options: SolveOptions, start: np.ndarray | None) -> Solution:
-    if _is_ratio(c, objective):
-        return solve_ratio(
-            model.problem, model.numerator, model.denominator, options, start, numerator_offset=model.numerator_constant
-        )
-    if objective == "cost":
-        model.problem.set_cost(model.value, model.value_constant)
-    else:
-        model.problem.set_cost(model.numerator, model.numerator_constant)
-    return solve(model.problem, options, start)
-
-
-def _fix(c: Coefficients, model: PlanModel, objective: str, main: Solution, options: SolveOptions) -> Solution:
-    """Return the plan with its whole numbers held: plan values and fixed-fleet duals come from this LP."""
-    if _is_ratio(c, objective):
-        ratio = Ratio(model.numerator, model.denominator, model.numerator_constant)
-        return solve_ratio_fixed(model.problem, main, ratio, options)
-    return solve_fixed(model.problem, main, options)
+    return _with_proof(plan, built, main, fixed, goal, wanted, seconds)
 
 
 OBJECTIVE_TOLERANCE = 1e-6
@@ -132,25 +118,31 @@ OBJECTIVE_TOLERANCE = 1e-6
 
 
 def _with_proof(
-    plan: Plan, built: Built, main: Solution, fixed: Solution, objective: str, wanted: SolveOptions, seconds: float
+    plan: Plan,
+    built: Built,
+    main: Solution,
+    fixed: Solution,
+    goal: Goal,
+    wanted: SolveOptions,
+    seconds: float,
 ) -> Plan:
     """Return the plan with status, bound, gap and sizes, after checking that the ledger is the objective."""
     headline: dict[str, Any] = dict(plan.headline)
     ended = fixed.termination
-    ratio = _is_ratio(built.coefficients, objective)
-    tokens = headline["effective_mtok_discounted"]
-    scale = tokens if ratio else 1.0
+    scale = headline["effective_mtok_discounted"] if goal.is_ratio else 1.0
     solver_objective = fixed.objective * scale
     _require_equal(solver_objective, headline["objective"])
     arrays = built.model.problem
     headline |= {
         "status": ended.status,
-        "minimised": objective,
+        "minimised": goal.objective,
         "relaxed": wanted.relax,
         "requested_gap": wanted.gap,
         "bound": ended.bound * scale,
         "gap": ended.gap,
-        "solver_detail": "; ".join(dict.fromkeys(text for text in (main.termination.detail, ended.detail) if text)),
+        "solver_detail": "; ".join(
+            dict.fromkeys(text for text in (main.termination.detail, ended.detail) if text)
+        ),
         "solve_seconds": seconds,
         "build_seconds": built.seconds,
         "variables": arrays.columns.count,
@@ -173,6 +165,3 @@ def _require_equal(solver_objective: float, ledger: float) -> None:
         raise SolverFailed(
             f"the sum of the cost rows, {ledger:.10g}, is not the solver's objective, {solver_objective:.10g}: the plan is not reported"
         )
-
-
-

@@ -1,0 +1,160 @@
+"""How the main model is solved: relaxation, rounded plan, its neighbourhood, whole model, until the gap is proven.
+
+The relaxation gives the long-run duals and a bound. Its rounded plan (``rounding``) may be near enough; if not, a small
+search holds every whole number to the relaxation's value rounded down or up. The first plan within the requested gap
+of the relaxation's bound is proven; else the best one so far starts the search of the whole model.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.coefficients import Coefficients
+from planner.formulation.blocks import ColumnBlock, ColumnIndex
+from planner.formulation.build import PlanModel
+from planner.formulation.objective import constant_tokens, token_range
+from planner.formulation.pulp_face import PlanProblem
+from planner.pipeline.rounding import rounded_plans
+from planner.solve import (
+    Ratio,
+    Solution,
+    SolveOptions,
+    Termination,
+    relative_gap,
+    solve,
+    solve_fixed,
+    solve_ratio,
+    solve_ratio_fixed,
+)
+
+STAGED_FROM_COLUMNS = 5_000
+"""Below this the whole model is solved at once."""
+NEIGHBOURHOOD_TIME_SHARE = 0.4
+"""Most of a time limit the neighbourhood search may take."""
+NEIGHBOURHOOD_GAP_SHARE = 0.3
+"""Share of the requested gap left to the neighbourhood: the rest is for its distance to the bound."""
+SLACK = 1e-7
+"""A value this near a whole number is that number."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is minimised: cost, cost less optional value, or the ratio of cost to tokens.
+
+    Attributes
+    ----------
+    objective
+        ``unit-cost`` or ``cost``.
+    is_ratio
+        Whether the unit cost needs a true ratio: with one yield and nothing optional, least cost is least unit cost.
+    tokens
+        Least and greatest discounted effective Mtok of any plan.
+    """
+
+    objective: str
+    is_ratio: bool
+    tokens: tuple[float, float]
+
+    @classmethod
+    def of(cls, objective: str, c: Coefficients) -> Goal:
+        """Return the goal of an objective for these coefficients."""
+        return cls(objective, objective == "unit-cost" and not constant_tokens(c), token_range(c))
+
+    def optimise(
+        self, model: PlanModel, problem: PlanProblem, options: SolveOptions, start: np.ndarray | None = None
+    ) -> Solution:
+        """Return the best plan of a problem with the model's columns."""
+        if self.is_ratio:
+            return solve_ratio(
+                problem,
+                model.numerator,
+                model.denominator,
+                options,
+                start,
+                numerator_offset=model.numerator_constant,
+            )
+        self._price(model, problem)
+        return solve(problem, options, start)
+
+    def fix(self, model: PlanModel, found: Solution, options: SolveOptions) -> Solution:
+        """Return the plan with its whole numbers held: plan values and fixed-fleet duals come from this LP."""
+        if self.is_ratio:
+            ratio = Ratio(model.numerator, model.denominator, model.numerator_constant)
+            return solve_ratio_fixed(model.problem, found, ratio, options)
+        self._price(model, model.problem)
+        return solve_fixed(model.problem, found, options)
+
+    def _price(self, model: PlanModel, problem: PlanProblem) -> None:
+        if self.objective == "cost":
+            problem.set_cost(model.value, model.value_constant)
+        else:
+            problem.set_cost(model.numerator, model.numerator_constant)
+
+
+def solve_main(
+    c: Coefficients, model: PlanModel, goal: Goal, relaxed: Solution, options: SolveOptions
+) -> Solution:
+    """Return the best integer plan, with the best bound known.
+
+    Parameters
+    ----------
+    relaxed
+        Optimal solution of the relaxation.
+    options
+        Gap, limits and solver of the whole search.
+    """
+    began = time.perf_counter()
+    if options.gap == 0 or model.columns.count < STAGED_FROM_COLUMNS or relaxed.status != "optimal":
+        return goal.optimise(model, model.problem, options)
+    share = None if options.time_limit_s is None else options.time_limit_s * NEIGHBOURHOOD_TIME_SHARE
+    start: np.ndarray | None = None
+    least = np.inf
+    for plan in rounded_plans(c, model, relaxed.values, options, goal.optimise):
+        if plan.objective < least:
+            start, least = plan.values, plan.objective
+        if relative_gap(plan.objective, relaxed.objective) <= options.gap:
+            return _proven(plan, relaxed, began, "running totals of the relaxation rounded to whole units")
+    near = replace(options, gap=options.gap * NEIGHBOURHOOD_GAP_SHARE, time_limit_s=share)
+    found = goal.optimise(model, neighbourhood(model, relaxed.values), near)
+    if found.termination.has_values and found.objective < least:
+        start, least = found.values, found.objective
+        if relative_gap(least, relaxed.objective) <= options.gap:
+            return _proven(
+                found, relaxed, began, "best plan whose orders are those of the relaxation rounded up or down"
+            )
+    left = (
+        None
+        if options.time_limit_s is None
+        else max(options.time_limit_s - (time.perf_counter() - began), 0.01)
+    )
+    return goal.optimise(model, model.problem, replace(options, time_limit_s=left), start)
+
+
+def _proven(plan: Solution, relaxed: Solution, began: float, how: str) -> Solution:
+    """Return the plan as optimal within the gap: the relaxation's bound is the proof."""
+    ended = Termination(
+        "optimal",
+        relaxed.objective,
+        relative_gap(plan.objective, relaxed.objective),
+        time.perf_counter() - began,
+        f"{how}; proven by the bound of the relaxation",
+    )
+    return replace(plan, termination=ended)
+
+
+def neighbourhood(model: PlanModel, relaxed: np.ndarray) -> PlanProblem:
+    """Return the model with every whole number held between the relaxation's value rounded down and rounded up.
+
+    Most whole numbers of a relaxation are whole already, so few are left to decide (relaxation enforced
+    neighbourhood search: T. Berthold, "RENS", Mathematical Programming Computation 6, 2014).
+    """
+    blocks = []
+    for block in model.columns.blocks:
+        level = relaxed[model.columns.position(block.family)]
+        low = np.where(block.integer, np.maximum(np.floor(level + SLACK), block.lower), block.lower)
+        high = np.where(block.integer, np.minimum(np.ceil(level - SLACK), block.upper), block.upper)
+        blocks.append(ColumnBlock(block.family, block.labels, low, np.maximum(low, high), block.integer))
+    return PlanProblem("neighbourhood", ColumnIndex(blocks), model.problem.rows)
