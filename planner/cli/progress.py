@@ -20,11 +20,20 @@ SECONDS_BETWEEN_LINES = 15.0
 
 def progress_text(progress: Progress) -> str:
     """Return elapsed time, incumbent, bound and gap of a running solve in one line."""
-    incumbent = f"{progress.incumbent:,.6g}" if math.isfinite(progress.incumbent) else "none yet"
-    bound = f"{progress.bound:,.6g}" if math.isfinite(progress.bound) else "none yet"
     gap = f", gap {100 * progress.gap:.2f} %" if math.isfinite(progress.gap) else ""
     step = f"{progress.step}: " if progress.step else ""
-    return f"{step}{progress.elapsed_s:.0f} s, best {incumbent}, bound {bound}{gap}"
+    return f"{step}{progress.elapsed_s:.0f} s, best {known(progress.incumbent)}, bound {known(progress.bound)}{gap}"
+
+
+def known(objective: float) -> str:
+    """Return an objective or bound with six digits, or that there is none yet.
+
+    >>> known(1234567.8), known(0.9057114), known(float("inf"))
+    ('1,234,568', '0.905711', 'none yet')
+    """
+    if not math.isfinite(objective):
+        return "none yet"
+    return f"{objective:,.0f}" if abs(objective) >= 1e5 else f"{objective:,.6g}"
 
 
 @contextmanager
