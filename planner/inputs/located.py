@@ -11,6 +11,9 @@ import pandas as pd
 from planner.errors import Fault
 from planner.tables import Table
 
+ROW_NUMBER = "row"
+"""Index name of raw frames: the number of the row in its file or sheet."""
+
 NO_ROW = -1
 """Row number of a row that stands in no file, such as one changed on the command line."""
 
@@ -39,7 +42,7 @@ class RawTable:
     @property
     def frame(self) -> pd.DataFrame:
         """Return the cells as a frame of objects whose index is the row number."""
-        index = pd.Index(list(self.rows), dtype="int64")
+        index = pd.Index(list(self.rows), dtype="int64", name=ROW_NUMBER)
         series = {name: pd.Series(cells, index=index, dtype=object) for name, cells in self.columns.items()}
         return pd.DataFrame(series, index=index)
 

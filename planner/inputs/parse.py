@@ -18,7 +18,7 @@ from planner.inputs.cells import (
     shown,
     typed_column,
 )
-from planner.inputs.located import Located, RawTable
+from planner.inputs.located import ROW_NUMBER, Located, RawTable
 from planner.tables import TABLES, Table
 
 Rows = pd.DataFrame | Sequence[Mapping[str, object]]
@@ -110,9 +110,14 @@ def _empty_frame(table_name: str) -> pd.DataFrame:
 
 
 def raw_from_rows(where: str, rows: Rows) -> RawTable:
-    """Return rows given in memory as a raw table; the first row is number 2, as under a header."""
+    """Return rows given in memory as a raw table.
+
+    The first row is number 2, as under a header; a raw frame keeps the row numbers of its file.
+    """
     if isinstance(rows, pd.DataFrame):
         columns = {str(name): clean(rows[name].tolist()) for name in rows}
+        if rows.index.name == ROW_NUMBER:
+            return RawTable(where, columns, rows.index.tolist())
     else:
         names = list(dict.fromkeys(name for row in rows for name in row))
         columns = {name: clean(row.get(name) for row in rows) for name in names}
