@@ -12,7 +12,7 @@ import pandas as pd
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.estimates import concurrency_grid, flatten, to_target_statistic
 from planner.performance.frame import FACT_COLUMNS, as_text
-from planner.performance.measured import CONFIGURATION
+from planner.performance.measured import CONFIGURATION, turn_s
 from planner.performance.memory import most_concurrent
 from planner.performance.roofline_constants import RooflineConstants
 from planner.performance.serving import Lengths, Timing, batch_requests_per_s, closed_loop
@@ -20,12 +20,17 @@ from planner.performance.statistics import ratio_to_median
 from planner.units import MS_PER_SECOND
 
 BATCH_KINDS = ("static_batch", "offline_max")
+RATIOS = ("ttft_ratio", "tpot_ratio", "rate_ratio", "loop_ratio")
 
 
 def measured_over_roofline(
     rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
 ) -> pd.DataFrame:
-    """Return measured rows with load, ttft_ratio, tpot_ratio and rate_ratio (measured / roofline)."""
+    """Return measured rows with load and measured / roofline ratios.
+
+    ``ttft_ratio`` and ``tpot_ratio`` of the latencies, ``rate_ratio`` of the rate; ``loop_ratio`` is the
+    measured rate over the one the row's own latencies imply (Little's law).
+    """
     deployment = deployments(rows)
     length = (rows["input_tokens"] + rows["output_tokens"]).to_numpy(float)[:, None]
     fitting = most_concurrent(deployment, length, constants)[:, 0]
@@ -45,6 +50,7 @@ def measured_over_roofline(
         ttft_ratio=ttft / (timing.ttft_s[:, 0] * MS_PER_SECOND),
         tpot_ratio=tpot / (timing.tpot_s[:, 0] * MS_PER_SECOND),
         rate_ratio=rows["system_requests_per_s"] / rate,
+        loop_ratio=rows["system_requests_per_s"] * turn_s(rows, factors) / load,
     )
 
 
@@ -62,7 +68,7 @@ def nearest_curves(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratios_on_grid(curves: pd.DataFrame, group: Array, grid: Array) -> dict[str, Array]:
-    """Return ttft, tpot and rate ratios at each load of the grid, the worse neighbour between two rows.
+    """Return each ratio at each load of the grid, the worse neighbour between two rows.
 
     Parameters
     ----------
@@ -73,7 +79,7 @@ def ratios_on_grid(curves: pd.DataFrame, group: Array, grid: Array) -> dict[str,
     grid : ndarray
         Loads (groups, m), none above the group's last measured load.
     """
-    result = {name: np.full(grid.shape, np.nan) for name in ("ttft_ratio", "tpot_ratio", "rate_ratio")}
+    result = {name: np.full(grid.shape, np.nan) for name in RATIOS}
     starts = np.searchsorted(group, np.arange(len(grid)))
     ends = np.searchsorted(group, np.arange(len(grid)), side="right")
     loads = curves["load"].to_numpy(float)
@@ -83,7 +89,7 @@ def ratios_on_grid(curves: pd.DataFrame, group: Array, grid: Array) -> dict[str,
         exact = loads[start:end][above] <= grid[number]
         below = np.where(exact, above, np.maximum(above - 1, 0))
         for name, values in columns.items():
-            worse = np.fmin if name == "rate_ratio" else np.fmax
+            worse = np.fmin if name in ("rate_ratio", "loop_ratio") else np.fmax
             result[name][number] = worse(values[start:end][above], values[start:end][below])
     return result
 
@@ -97,7 +103,7 @@ def anchored_timing(
 ) -> Timing:
     """Return the roofline timing of each target shape scaled by the measured ratios.
 
-    With both latencies measured the rate follows from them; with a rate alone the offline rate is scaled
+    With both latencies measured the rate follows from them, at the measured share of Little's law; with a rate alone the offline rate is scaled
     and the latencies stay unknown.
     """
     inputs = rows["shape_input"].to_numpy(float)[:, None]
@@ -108,7 +114,7 @@ def anchored_timing(
     offline = batch_requests_per_s(deployment, grid, lengths, constants) * ratios["rate_ratio"]
     ttft, tpot = base.ttft_s * ratios["ttft_ratio"], base.tpot_s * ratios["tpot_ratio"]
     both = np.isfinite(ttft) & np.isfinite(tpot)
-    closed = grid / (ttft + np.maximum(generated - 1.0, 0.0) * tpot)
+    closed = grid / (ttft + np.maximum(generated - 1.0, 0.0) * tpot) * ratios["loop_ratio"]
     return Timing(ttft, tpot, np.where(both, closed, offline), base.prefill_s, base.step_s)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from planner.performance.candidates import ENGINE_COLUMNS, accepts
 from planner.performance.deployment import compute_path, join_facts, missing_facts
 from planner.performance.frame import as_text
-from planner.performance.statistics import statistic_ratio
+from planner.performance.statistics import ratio_to_median, statistic_ratio
 from planner.units import FLOPS_PER_TFLOPS, MS_PER_SECOND, PARAMS_PER_BILLION
 
 CONFIGURATION = ["chip", "chips", "tensor", "pipeline", "expert", "attention_dp", "model", "engine"]
@@ -26,16 +26,20 @@ SAME_HIT_FRACTION = 0.05
 ANCHOR_LENGTH_RATIO = 2.0
 
 
-def completed_requests_per_s(rows: pd.DataFrame) -> pd.Series:
+def turn_s(rows: pd.DataFrame, factors: pd.DataFrame) -> pd.Series:
+    """Return the median time a request stays in the system, seconds: TTFT + (output - 1) * TPOT."""
+    ttft = rows["ttft_ms"] / ratio_to_median(factors, "ttft", rows["ttft_statistic"])
+    tpot = rows["tpot_ms"] / ratio_to_median(factors, "tpot", rows["tpot_statistic"])
+    return (ttft + (rows["output_tokens"] - 1.0).clip(lower=0.0) * tpot) / MS_PER_SECOND
+
+
+def completed_requests_per_s(rows: pd.DataFrame, factors: pd.DataFrame) -> pd.Series:
     """Return the rate of the measured system, requests/s.
 
     Stated rate first; else output rate / output length; else, for a closed loop with both latencies,
-    ``concurrency / (TTFT + (output - 1) * TPOT)`` (derived, not measured).
+    ``concurrency / (TTFT + (output - 1) * TPOT)`` with medians (Little's law; derived, not measured).
     """
-    latency_s = (
-        rows["ttft_ms"] + (rows["output_tokens"] - 1.0).clip(lower=0.0) * rows["tpot_ms"]
-    ) / MS_PER_SECOND
-    closed = rows["concurrency"].where(rows["load_kind"].eq("closed_loop")) / latency_s
+    closed = rows["concurrency"].where(rows["load_kind"].eq("closed_loop")) / turn_s(rows, factors)
     return rows["requests_per_s"].fillna(rows["output_tok_per_s"] / rows["output_tokens"]).fillna(closed)
 
 
@@ -77,7 +81,7 @@ def measured_rows(
     )
     joined = join_facts(rows, tables)
     joined = joined.assign(path=compute_path(joined["weight_precision"], joined))
-    joined["system_requests_per_s"] = completed_requests_per_s(joined)
+    joined["system_requests_per_s"] = completed_requests_per_s(joined, tables["statistic_factors"])
     curve = joined["curve"].fillna(joined["point"])
     return joined.assign(curve_key=curve, reason=row_faults(joined))
 
