@@ -13,12 +13,13 @@ from reports import styles
 from reports.blocks import list_block
 from reports.calculation import Calculation
 from reports.cells import put, put_formula
-from reports.checks import RELATIVE, Check, formula_checks, plan_checks
+from reports.checks import RELATIVE, Check, formula_checks
 from reports.content import Content
 from reports.costs import truth
-from reports.labels import Label
+from reports.labels import Label, words
 from reports.layout import Block, Page, finish_page, header_row, section, start_page, widen
 from reports.names import define
+from reports.plan_checks import plan_checks
 from reports.sheets.inputs import changed_range
 
 OK_CELL, STATUS_CELL, FAILED_CELL, CHANGED_CELL, RELATIVE_CELL = "C5", "C6", "C7", "C8", "C9"
@@ -92,16 +93,22 @@ def _audit(page: Page, content: Content) -> Block:
     section(page, "Audit of the plan by arithmetic without the solver (values)", len(LABELS))
     audit = content.frame("checks", AUDIT[1:])
     passed = ["PASS" if truth(value) else "FAIL" for value in audit["passed"]]
+    named = [words(str(name)) for name in audit["check"]]
     shown = audit.assign(
-        number=range(1, len(audit) + 1), passed=pd.Series(passed, index=audit.index, dtype="object")
+        number=range(1, len(audit) + 1),
+        check=pd.Series(named, index=audit.index, dtype="object"),
+        passed=pd.Series(passed, index=audit.index, dtype="object"),
     )
     labels = dict(zip(AUDIT, LABELS, strict=True))
     forms = {"left": Label("Calculated", "", EXACT, 18), "right": Label("Reported", "", EXACT, 18)}
     forms |= {
-        name: Label(words, "", styles.DIFFERENCE, 14)
-        for name, words in (("difference", "Difference"), ("tolerance", "Tolerance"))
+        name: Label(title, "", styles.DIFFERENCE, 14)
+        for name, title in (("difference", "Difference"), ("tolerance", "Tolerance"))
     }
-    return list_block(page, shown, AUDIT, labels | forms, wrap=("check", "scope"))
+    block = list_block(page, shown, AUDIT, labels | forms, wrap=("check", "scope"))
+    for row in range(block.first, block.last + 1):
+        styles.apply(page.sheet.cell(row, block.columns["passed"]), "check")
+    return block
 
 
 def _flags(book: Workbook, page: Page, results: Sequence[str], changed: str) -> None:
@@ -109,10 +116,10 @@ def _flags(book: Workbook, page: Page, results: Sequence[str], changed: str) -> 
     failed = "+".join(f'COUNTIF({cells},"FAIL")' for cells in results)
     ok = f"{FAILED_CELL}=0"
     calm = f'IF({CHANGED_CELL}>0,"INPUTS CHANGED: plan not re-optimised","Model OK: all checks pass")'
-    words = f'IF({FAILED_CELL}>0,"CHECK FAILED: see the sheet Checks",{calm})'
+    shown = f'IF({FAILED_CELL}>0,"CHECK FAILED: see the sheet Checks",{calm})'
     rows = (
         (OK_CELL, "Model OK", ok, "check", "", "no check fails"),
-        (STATUS_CELL, "Status shown on every sheet", words, "label", "", ""),
+        (STATUS_CELL, "Status shown on every sheet", shown, "label", "", ""),
         (FAILED_CELL, "Checks that fail", failed, "calculation", styles.COUNT_PLAIN, ""),
         (
             CHANGED_CELL,

@@ -84,9 +84,8 @@ def changed_range(calculation: Calculation) -> str:
 
 def _tables(page: Page, tables: Mapping[str, pd.DataFrame]) -> None:
     section(page, "Input tables of the scenario, one sheet each", len(LABELS))
-    header_row(
-        page, [Label("Sheet"), Label("Rows shown"), Label("What the table holds"), Label("Rows of the table")]
-    )
+    titles = ("Sheet", "Rows shown", "Rows of the table", "What the table holds")
+    header_row(page, [Label(text) for text in titles])
     for name, rows in tables.items():
         link(page, sheet_name(name))
         put(page.sheet, page.row, 2, len(rows), "text")
