@@ -200,6 +200,7 @@ def missing_facts(joined: pd.DataFrame) -> pd.Series:
             .any(axis=1),
             "model " + joined["model"].astype("str") + " lacks architecture facts",
         ),
+        (joined["weight_precision"].isna(), "the weight precision is not known"),
         (
             joined["path"].isna(),
             "chip "

@@ -1,0 +1,151 @@
+"""Shipped models, engines, software eras, chip families and measured points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner.inputs.catalog import shipped_catalog
+from planner.performance.deployment import KV_BYTES, WEIGHT_BYTES
+from planner.performance.measured import measured_rows
+from planner.performance.roofline_constants import RooflineConstants, roofline_constants
+
+FAMILIES = {
+    "hopper",
+    "blackwell",
+    "rtx_pro_6000",
+    "ampere",
+    "ada",
+    "mi300",
+    "mi350",
+    "mi200",
+    "gaudi",
+    "tpu_v6e",
+    "tpu_v5",
+    "ascend",
+    "max1550",
+}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {name: located.frame for name, located in shipped_catalog().items()}
+
+
+def test_every_chip_belongs_to_a_family_with_fractions(tables):
+    assert set(tables["chip_families"]["family"]) == FAMILIES
+    assert set(tables["chips"]["family"]) <= FAMILIES
+
+
+def test_a_family_without_fitted_rows_says_so_and_carries_a_wide_band(tables):
+    families = tables["chip_families"]
+    borrowed = families[families["fit_rows"].eq(0) | families["confidence"].eq("estimate")]
+    assert {"mi350", "tpu_v5", "ascend", "max1550"} <= set(borrowed["family"])
+    assert borrowed["confidence"].eq("estimate").all()
+    assert (borrowed["band_low_ratio"] <= 0.5).all()
+    assert (borrowed["band_high_ratio"] >= 2.0).all()
+    assert borrowed["notes"].notna().all()
+
+
+def test_fitted_fractions_are_physical(tables):
+    families = tables["chip_families"]
+    assert families["bandwidth_efficiency_fraction"].between(0.3, 1.2).all()
+    shares = families[["mfu_bf16_fraction", "mfu_fp8_fraction", "mfu_fp4_fraction"]].stack()
+    assert shares.dropna().between(0.1, 1.0).all()
+    fitted = families[families["fit_rows"].gt(10)]
+    assert (fitted["band_low_ratio"] < 1).all()
+    assert (fitted["band_high_ratio"] > 1).all()
+
+
+def test_every_constant_of_the_roofline_is_in_the_table(tables):
+    constants = roofline_constants(tables["roofline_constants"])
+    assert isinstance(constants, RooflineConstants)
+    assert set(tables["roofline_constants"]["constant"]) == set(RooflineConstants.__dataclass_fields__)
+
+
+def test_cached_elements_follow_from_the_architecture(tables):
+    # Grouped heads cache keys and values of each head; a latent cache 512 + 64 elements a layer.
+    models = tables["models"].set_index("model")
+    grouped = models[models["attention"].eq("GQA")]
+    per_layer = 2 * grouped["kv_heads"] * grouped["head_dim"]
+    assert (grouped["kv_elements_full"] == per_layer * grouped["full_attention_layers"]).all()
+    assert (grouped["kv_elements_sliding"].fillna(0) == per_layer * grouped["sliding_layers"].fillna(0)).all()
+    latent = models[models["attention"].eq("MLA")]
+    assert (latent["kv_elements_full"] == 576 * latent["layers"]).all()
+
+
+def test_layers_of_all_kinds_add_up(tables):
+    models = tables["models"]
+    kinds = (
+        models[["full_attention_layers", "sliding_layers", "linear_attention_layers"]].fillna(0).sum(axis=1)
+    )
+    assert (kinds == models["layers"]).all()
+
+
+def test_a_token_uses_its_share_of_the_experts_and_no_more_than_all_weights(tables):
+    models = tables["models"]
+    assert (models["parameters_active_b"] <= models["parameters_total_b"]).all()
+    mixture = models[models["experts"].notna()]
+    routed = mixture["parameters_expert_b"] * mixture["active_experts"] / mixture["experts"]
+    assert (mixture["parameters_active_b"] > routed).all()
+    assert (models["parameters_expert_b"].fillna(0) < models["parameters_total_b"]).all()
+
+
+def test_all_26_models_are_there(tables):
+    assert len(tables["models"]) == 26
+
+
+def test_engines_name_a_known_era_and_precisions_the_formulas_know(tables):
+    engines = tables["engines"]
+    assert set(engines["era"]) <= set(tables["software_eras"]["era"])
+    assert set(engines["weight_precision"]) <= set(WEIGHT_BYTES)
+    assert set(engines["kv_precision"]) <= set(KV_BYTES)
+    assert engines["quality_pass_fraction"].between(0.9, 1.0).all()
+    reference = engines[engines["weight_precision"].eq("bf16")]
+    assert reference["quality_pass_fraction"].eq(1.0).all()
+    assert engines["memory_fraction"].between(0.85, 0.95).all()
+
+
+def test_exactly_one_era_speaks_for_unknown_software_and_it_is_an_estimate(tables):
+    eras = tables["software_eras"]
+    (row,) = eras[eras["names"].isna()].to_dict("records")
+    assert (row["confidence"], row["fit_rows"]) == ("estimate", 0)
+
+
+def test_measured_points_name_known_chips_models_and_say_how_they_were_loaded(tables):
+    points = tables["operating_points"]
+    assert len(points) >= 3_000
+    assert set(points["chip"]) <= set(tables["chips"]["chip"])
+    assert set(points["model"]) <= set(tables["models"]["model"])
+    assert set(points["engine"].dropna()) <= set(tables["engines"]["engine"])
+    assert points["load_kind"].notna().all()
+    latency = points["ttft_ms"].notna()
+    assert points.loc[latency, "ttft_statistic"].notna().all()
+    assert points["source"].isin(tables["sources"]["source"]).all()
+    assert not points["verified"].any()
+
+
+def test_old_software_calibrates_but_is_not_planned_with(tables):
+    points = tables["operating_points"]
+    old = points["software"].str.endswith(("2024", "2024-10", "0.14.0"))
+    assert points.loc[old, "engine"].isna().all()
+    assert points.loc[~old, "engine"].notna().mean() > 0.9
+
+
+def test_no_measured_point_that_is_planned_with_beats_seventy_percent_of_the_peak(tables):
+    engines = tables["engines"]
+    eras = tables["software_eras"].set_index("era")
+    filled = engines.assign(
+        step_overhead_us=engines["era"].map(eras["step_overhead_us"]),
+        first_token_overhead_ms=engines["era"].map(eras["first_token_overhead_ms"]),
+    )
+    rows = measured_rows(tables, filled, set(tables["models"]["model"]), set(tables["chips"]["chip"]))
+    beyond = rows[rows["reason"].str.contains("dense peak")]
+    assert len(beyond) / len(rows) < 0.01
+
+
+def test_percentiles_rise_from_median_to_p99(tables):
+    for _, rows in tables["statistic_factors"].groupby("metric"):
+        ratio = rows.set_index("statistic")["ratio_to_median"]
+        assert ratio["unstated"] == ratio["median"] == 1.0
+        assert (np.diff(ratio[["median", "p90", "p95", "p99"]]) > 0).all()
