@@ -16,7 +16,9 @@ MINIMUM_AVERAGES = 2
 """Averaged blocks kept at least, so that day and night do not fall into one."""
 
 
-def cell_features(demand: pd.DataFrame, token_weights: pd.DataFrame, prices: pd.DataFrame, pue: pd.DataFrame) -> pd.DataFrame:
+def cell_features(
+    demand: pd.DataFrame, token_weights: pd.DataFrame, prices: pd.DataFrame, pue: pd.DataFrame
+) -> pd.DataFrame:
     """Return what distinguishes the cells: load by workload and region, price and PUE by site.
 
     Parameters
@@ -42,7 +44,9 @@ def cell_features(demand: pd.DataFrame, token_weights: pd.DataFrame, prices: pd.
     weighted = demand.merge(token_weights, left_on="workload", right_index=True, validate="many_to_one")
     for kind, tokens in (("prefill", "input_tokens"), ("decode", "output_tokens")):
         weighted[kind] = weighted["requests_per_s"] * weighted[tokens]
-        wide[kind] = weighted.pivot_table(index=CELL, columns="region", values=kind, aggfunc="sum", fill_value=0.0)
+        wide[kind] = weighted.pivot_table(
+            index=CELL, columns="region", values=kind, aggfunc="sum", fill_value=0.0
+        )
     if len(prices):
         wide["price"] = prices.pivot_table(index=CELL, columns="site", values="price_per_kwh")
     if len(pue):
@@ -107,7 +111,9 @@ def _binding_cells(table: pd.DataFrame, distinct: np.ndarray, most: int) -> dict
     ]
     for kind in ("decode", "prefill"):
         if table[kind].shape[1] > 1:
-            wanted += [(f"peak {kind} load of {region}", table[kind][region].to_numpy()) for region in table[kind]]
+            wanted += [
+                (f"peak {kind} load of {region}", table[kind][region].to_numpy()) for region in table[kind]
+            ]
     if "price" in table.columns.get_level_values(0):
         relative = table["price"] / table["price"].abs().mean().replace(0.0, 1.0)
         wanted.append(("highest energy price", relative.mean(axis=1).to_numpy()))
@@ -146,6 +152,10 @@ def block_means(assigned: pd.DataFrame, values: pd.DataFrame, by: list[str], col
     """
     joined = values.merge(assigned[[*CELL, "hours", "block"]], on=CELL, validate="many_to_one")
     weight = joined["hours"]
-    total = (joined[column] * weight).groupby([joined[name] for name in [*by, "period", "block"]], sort=False).sum()
+    total = (
+        (joined[column] * weight)
+        .groupby([joined[name] for name in [*by, "period", "block"]], sort=False)
+        .sum()
+    )
     hours = weight.groupby([joined[name] for name in [*by, "period", "block"]], sort=False).sum()
     return (total / hours).rename(column).reset_index()

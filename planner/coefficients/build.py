@@ -53,7 +53,9 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     installed = installed_columns(alive, owned)
     whole_rent, hourly_rent = cost.rent_costs(stand, rents, periods, blocks)
     lost_value = cost.optional_value(demand, shapes, workloads, blocks)
-    routes = points.routes.loc[points.routes["admissible"], ["workload", "region", "site", "ttft_class", "rtt_ms"]]
+    routes = points.routes.loc[
+        points.routes["admissible"], ["workload", "region", "site", "ttft_class", "rtt_ms"]
+    ]
     return Coefficients(
         settings=scenario.settings,
         periods=periods,
@@ -127,7 +129,9 @@ def _block_frame(assigned: pd.DataFrame) -> pd.DataFrame:
     grouped = assigned.groupby(["period", "block"], sort=False)
     frame = grouped.agg(hours=("hours", "sum"), label=("label", "first")).reset_index()
     order = {name: rank for rank, name in enumerate(assigned["period"].drop_duplicates())}
-    return frame.sort_values(["period", "block"], key=lambda s: s.map(order) if s.name == "period" else s).reset_index(drop=True)
+    return frame.sort_values(
+        ["period", "block"], key=lambda s: s.map(order) if s.name == "period" else s
+    ).reset_index(drop=True)
 
 
 def _served_optional(lost: pd.DataFrame, demand: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,12 @@ from planner.inputs import Scenario
 from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW, MONTHS_PER_YEAR
 
 PAYMENT = ["line", "kind", "paid_period", "timing", "amount"]
-HOURLY_LINES = {"lease": "lease", "reserved": "reserved_rent", "on_demand": "on_demand_rent", "spot": "spot_rent"}
+HOURLY_LINES = {
+    "lease": "lease",
+    "reserved": "reserved_rent",
+    "on_demand": "on_demand_rent",
+    "spot": "spot_rent",
+}
 
 
 def price_in_period(stand: pd.DataFrame, start_years: pd.Series) -> pd.Series:
@@ -36,12 +41,16 @@ def priced_stands(scenario: Scenario, stand: pd.DataFrame) -> pd.DataFrame:
     return stand.assign(price_converted=stand["price"] * ratio)
 
 
-def _rows(frame: pd.DataFrame, labels: list[str], line: str, kind: str, paid: str, timing: str, amount: pd.Series) -> pd.DataFrame:
+def _rows(
+    frame: pd.DataFrame, labels: list[str], line: str, kind: str, paid: str, timing: str, amount: pd.Series
+) -> pd.DataFrame:
     rows = frame[labels].assign(line=line, kind=kind, paid_period=frame[paid], timing=timing, amount=amount)
     return rows[rows["amount"] != 0.0]
 
 
-def order_costs(scenario: Scenario, stand: pd.DataFrame, orders: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+def order_costs(
+    scenario: Scenario, stand: pd.DataFrame, orders: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame
+) -> pd.DataFrame:
     """Return what one ordered unit costs: price and installation at the order, residual at the end, term payments."""
     labels = [*STAND, "period"]
     table = orders.merge(stand, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
@@ -54,12 +63,30 @@ def order_costs(scenario: Scenario, stand: pd.DataFrame, orders: pd.DataFrame, a
     share = _residual_share(scenario, bought, end_years - began)
     parts = [
         _rows(bought, labels, "hardware_purchase", "capex", "period", "start", bought["price_paid"]),
-        _rows(bought, labels, "installation", "capex", "period", "start", bought["price_paid"] * bought["installation_fraction"].fillna(0.0)),
-        _rows(bought.assign(last=last), labels, "hardware_residual", "capex", "last", "end", -bought["price_paid"] * share),
+        _rows(
+            bought,
+            labels,
+            "installation",
+            "capex",
+            "period",
+            "start",
+            bought["price_paid"] * bought["installation_fraction"].fillna(0.0),
+        ),
+        _rows(
+            bought.assign(last=last),
+            labels,
+            "hardware_residual",
+            "capex",
+            "last",
+            "end",
+            -bought["price_paid"] * share,
+        ),
     ]
     for mode in ("lease", "reserved"):
         held = table[table["mode"] == mode].merge(alive, on=labels)
-        per_hour = held["price_paid"].where(held["price_unit"] == "unit_hour", held["price_paid"] / HOURS_PER_MONTH)
+        per_hour = held["price_paid"].where(
+            held["price_unit"] == "unit_hour", held["price_paid"] / HOURS_PER_MONTH
+        )
         amount = per_hour * held["alive_period"].map(periods["hours"])
         parts.append(_rows(held, labels, HOURLY_LINES[mode], "opex", "alive_period", "mid", amount))
     return pd.concat(parts, ignore_index=True)
@@ -70,11 +97,15 @@ def _residual_share(scenario: Scenario, bought: pd.DataFrame, age_years: np.ndar
     if settings.residual_method == "none":
         return np.zeros(len(bought))
     if settings.residual_method == "sinking_fund":
-        return sinking_fund_residual(settings.discount_rate_fraction, age_years, bought["life_years"].to_numpy())
+        return sinking_fund_residual(
+            settings.discount_rate_fraction, age_years, bought["life_years"].to_numpy()
+        )
     return market_residual(scenario.tables["residuals"], bought["asset_class"], age_years)
 
 
-def rent_costs(stand: pd.DataFrame, rents: pd.DataFrame, periods: pd.DataFrame, blocks: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def rent_costs(
+    stand: pd.DataFrame, rents: pd.DataFrame, periods: pd.DataFrame, blocks: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what one rented unit costs for a period, and for a block where it is released by the hour."""
     table = rents.merge(stand.drop(columns="rent_step"), on=STAND, validate="many_to_one")
     price = price_in_period(table, table["period"].map(periods["start_years"]))
@@ -88,14 +119,19 @@ def rent_costs(stand: pd.DataFrame, rents: pd.DataFrame, periods: pd.DataFrame, 
     return whole[[*STAND, "period", *PAYMENT]], hourly[[*STAND, "period", "block", *PAYMENT]]
 
 
-def installed_costs(scenario: Scenario, stand: pd.DataFrame, installed: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+def installed_costs(
+    scenario: Scenario, stand: pd.DataFrame, installed: pd.DataFrame, periods: pd.DataFrame
+) -> pd.DataFrame:
     """Return what one installed unit costs to keep for a period: maintenance, space, staff, network."""
     labels = [*STAND, "period"]
     sites = scenario.tables["sites"]
     ratio = currency_ratio(scenario.tables["fx"], sites["currency"], scenario.settings.currency)
     money = sites[["site", "kind"]].assign(
         rent=sites["rent_per_kw_month"].fillna(0.0) * ratio,
-        staff=sites["staff_per_mw"].fillna(0.0) / KW_PER_MW * sites["staff_cost_per_year"].fillna(0.0) * ratio,
+        staff=sites["staff_per_mw"].fillna(0.0)
+        / KW_PER_MW
+        * sites["staff_cost_per_year"].fillna(0.0)
+        * ratio,
         network=sites["network_cost_per_kw_year"].fillna(0.0) * ratio,
     )
     table = installed.merge(stand, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
@@ -108,8 +144,24 @@ def installed_costs(scenario: Scenario, stand: pd.DataFrame, installed: pd.DataF
     price = table["product"].map(new_price).fillna(0.0).where(bought, 0.0)
     return pd.concat(
         [
-            _rows(table, labels, "maintenance", "opex", "period", "mid", price * table["maintenance_fraction_per_year"].fillna(0.0) * years),
-            _rows(table, labels, "facility_rent", "opex", "period", "mid", table["rent"].where(table["kind"] == "colo", 0.0) * kept * months),
+            _rows(
+                table,
+                labels,
+                "maintenance",
+                "opex",
+                "period",
+                "mid",
+                price * table["maintenance_fraction_per_year"].fillna(0.0) * years,
+            ),
+            _rows(
+                table,
+                labels,
+                "facility_rent",
+                "opex",
+                "period",
+                "mid",
+                table["rent"].where(table["kind"] == "colo", 0.0) * kept * months,
+            ),
             _rows(table, labels, "staff", "opex", "period", "mid", table["staff"] * kept * years),
             _rows(table, labels, "network", "opex", "period", "mid", table["network"] * kept * years),
         ],
@@ -123,30 +175,62 @@ def purchase_prices(stand: pd.DataFrame) -> pd.Series:
     return bought.groupby("product")["price_converted"].min()
 
 
-def build_costs(scenario: Scenario, hall: pd.DataFrame, builds: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+def build_costs(
+    scenario: Scenario, hall: pd.DataFrame, builds: pd.DataFrame, periods: pd.DataFrame
+) -> pd.DataFrame:
     """Return what one kW of new hall costs: building, cooling plant, its upkeep, and its value at the end."""
     labels = ["site", "cooling", "period"]
     fx, currency = scenario.tables["fx"], scenario.settings.currency
     site_ratio = currency_ratio(fx, hall["currency"], currency)
     plant = hall["capex_per_kw"].to_numpy() * site_ratio
-    listed = hall["capex_per_kw_cooling"].fillna(0.0).to_numpy() * currency_ratio(fx, hall["currency_cooling"], currency)
-    priced = hall[["site", "cooling", "build_life_years", "maintenance_fraction_per_year"]].assign(
-        shell=hall["build_capex_per_kw"].to_numpy() * site_ratio, plant=np.where(np.isnan(plant), listed, plant)
+    listed = hall["capex_per_kw_cooling"].fillna(0.0).to_numpy() * currency_ratio(
+        fx, hall["currency_cooling"], currency
     )
-    table = builds.merge(priced, on=["site", "cooling"], validate="many_to_one").assign(last=periods.index[-1])
+    priced = hall[["site", "cooling", "build_life_years", "maintenance_fraction_per_year"]].assign(
+        shell=hall["build_capex_per_kw"].to_numpy() * site_ratio,
+        plant=np.where(np.isnan(plant), listed, plant),
+    )
+    table = builds.merge(priced, on=["site", "cooling"], validate="many_to_one").assign(
+        last=periods.index[-1]
+    )
     end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
     ready_years = periods["start_years"].to_numpy()[table["in_service_ordinal"].to_numpy(int)]
     life = table["build_life_years"].fillna(1.0).to_numpy()
     left = sinking_fund_residual(scenario.settings.discount_rate_fraction, end_years - ready_years, life)
-    left = np.where(table["build_life_years"].isna(), 0.0, left) if scenario.settings.residual_method != "none" else np.zeros(len(table))
-    upkeep = table.merge(periods.reset_index()[["period", "ordinal", "years"]].rename(columns={"period": "kept_period", "ordinal": "kept"}), how="cross")
+    left = (
+        np.where(table["build_life_years"].isna(), 0.0, left)
+        if scenario.settings.residual_method != "none"
+        else np.zeros(len(table))
+    )
+    upkeep = table.merge(
+        periods.reset_index()[["period", "ordinal", "years"]].rename(
+            columns={"period": "kept_period", "ordinal": "kept"}
+        ),
+        how="cross",
+    )
     upkeep = upkeep[upkeep["kept"] >= upkeep["in_service_ordinal"]]
     return pd.concat(
         [
             _rows(table, labels, "facility_build", "capex", "period", "start", table["shell"]),
             _rows(table, labels, "cooling_build", "capex", "period", "start", table["plant"]),
-            _rows(table, labels, "facility_residual", "capex", "last", "end", -(table["shell"] + table["plant"]) * left),
-            _rows(upkeep, labels, "cooling_maintenance", "opex", "kept_period", "mid", upkeep["plant"] * upkeep["maintenance_fraction_per_year"].fillna(0.0) * upkeep["years"]),
+            _rows(
+                table,
+                labels,
+                "facility_residual",
+                "capex",
+                "last",
+                "end",
+                -(table["shell"] + table["plant"]) * left,
+            ),
+            _rows(
+                upkeep,
+                labels,
+                "cooling_maintenance",
+                "opex",
+                "kept_period",
+                "mid",
+                upkeep["plant"] * upkeep["maintenance_fraction_per_year"].fillna(0.0) * upkeep["years"],
+            ),
         ],
         ignore_index=True,
     )
@@ -176,8 +260,24 @@ def opening_costs(scenario: Scenario, opened: pd.DataFrame, periods: pd.DataFram
         [
             _rows(table, labels, "site_opening", "capex", "period", "start", table["once"]),
             _rows(later, labels, "site_opening", "capex", "next_period", "start", -later["once"]),
-            _rows(table, labels, "site_fixed", "opex", "period", "mid", table["yearly"] * table["period"].map(periods["years"])),
-            _rows(table, labels, "tariff_fixed", "opex", "period", "mid", table["monthly"] * table["period"].map(periods["months_equivalent"])),
+            _rows(
+                table,
+                labels,
+                "site_fixed",
+                "opex",
+                "period",
+                "mid",
+                table["yearly"] * table["period"].map(periods["years"]),
+            ),
+            _rows(
+                table,
+                labels,
+                "tariff_fixed",
+                "opex",
+                "period",
+                "mid",
+                table["monthly"] * table["period"].map(periods["months_equivalent"]),
+            ),
         ],
         ignore_index=True,
     )
@@ -203,18 +303,38 @@ def energy_costs(scenario: Scenario, prices: pd.DataFrame, blocks: pd.DataFrame)
 def peak_costs(peaks: pd.DataFrame) -> pd.DataFrame:
     """Return what one kW of billing peak costs in a period: price x months of the charge."""
     labels = ["site", "component", "period"]
-    return _rows(peaks, labels, "demand_charge", "opex", "period", "mid", peaks["price_per_kw_month"] * peaks["months"])
+    return _rows(
+        peaks, labels, "demand_charge", "opex", "period", "mid", peaks["price_per_kw_month"] * peaks["months"]
+    )
 
 
-def optional_value(demand: pd.DataFrame, shapes: pd.DataFrame, workloads: pd.DataFrame, blocks: pd.DataFrame) -> pd.DataFrame:
+def optional_value(
+    demand: pd.DataFrame, shapes: pd.DataFrame, workloads: pd.DataFrame, blocks: pd.DataFrame
+) -> pd.DataFrame:
     """Return the value of one request/s of optional demand left unserved in a block (a loss, kind ``value``).
 
     Valued at reference yield (success x quality), so that the worth of a request does not depend on what serves it.
     """
     from planner.coefficients.serving import requests_in_block
 
-    optional = workloads[(workloads["must_serve_fraction"] < 1) & (workloads["value_per_mtok"].fillna(0.0) > 0)]
+    optional = workloads[
+        (workloads["must_serve_fraction"] < 1) & (workloads["value_per_mtok"].fillna(0.0) > 0)
+    ]
     mean = (shapes["share_fraction"] * shapes["reference_mtok_per_request"]).groupby(shapes["workload"]).sum()
-    table = demand[demand["workload"].isin(optional.index)].merge(blocks[["period", "block", "hours"]], on=["period", "block"])
-    worth = table["workload"].map(mean) * table["workload"].map(workloads["value_per_mtok"]) * requests_in_block(table["hours"])
-    return _rows(table, ["workload", "region", "period", "block"], "optional_demand_value", "value", "period", "mid", worth)
+    table = demand[demand["workload"].isin(optional.index)].merge(
+        blocks[["period", "block", "hours"]], on=["period", "block"]
+    )
+    worth = (
+        table["workload"].map(mean)
+        * table["workload"].map(workloads["value_per_mtok"])
+        * requests_in_block(table["hours"])
+    )
+    return _rows(
+        table,
+        ["workload", "region", "period", "block"],
+        "optional_demand_value",
+        "value",
+        "period",
+        "mid",
+        worth,
+    )

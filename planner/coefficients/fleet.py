@@ -52,7 +52,9 @@ def stands(scenario: Scenario) -> pd.DataFrame:
     both = pd.concat([pairs[allowed], lots], ignore_index=True)
     products = tables["products"].drop(columns=["source", "source_date", "confidence", "notes"])
     both = both.merge(products, on="product", suffixes=("", "_product"), validate="many_to_one")
-    both = both.merge(tables["cooling"][["cooling", "kw_per_rack"]], on="cooling", how="left", validate="many_to_one")
+    both = both.merge(
+        tables["cooling"][["cooling", "kw_per_rack"]], on="cooling", how="left", validate="many_to_one"
+    )
     fits = _listed(both, "coolings", "cooling") | (both["mode"] == "owned")
     return _physical(both[fits].reset_index(drop=True))
 
@@ -60,7 +62,10 @@ def stands(scenario: Scenario) -> pd.DataFrame:
 def _listed(frame: pd.DataFrame, list_column: str, value_column: str) -> pd.Series:
     """Return whether the value is in the row's list; an empty list admits everything."""
     return pd.Series(
-        [not allowed or value in allowed for allowed, value in zip(frame[list_column], frame[value_column], strict=True)],
+        [
+            not allowed or value in allowed
+            for allowed, value in zip(frame[list_column], frame[value_column], strict=True)
+        ],
         index=frame.index,
         dtype=bool,
     )
@@ -111,7 +116,15 @@ def order_columns(stand: pd.DataFrame, periods: pd.DataFrame, lead_case: str) ->
     pairs["service_years"] = service_years(pairs["mode"], pairs["life_years"], pairs["term_months"])
     pairs = pairs[arrives != NEVER].reset_index(drop=True)
     pairs["in_service_period"] = periods.index.to_numpy()[pairs["in_service_ordinal"].to_numpy(int)]
-    kept = [*STAND, "period", "ordinal", "delay_weeks", "in_service_ordinal", "in_service_period", "service_years"]
+    kept = [
+        *STAND,
+        "period",
+        "ordinal",
+        "delay_weeks",
+        "in_service_ordinal",
+        "in_service_period",
+        "service_years",
+    ]
     return pairs[kept]
 
 
@@ -145,7 +158,8 @@ def fleet_units(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
     fleet = scenario.tables["fleet"]
     life = scenario.tables["products"].set_index("product")["life_years"]
     end = fleet["retire_date"].fillna(
-        fleet["in_service_date"] + pd.to_timedelta(fleet["product"].map(life).fillna(100.0) * 365.25, unit="D")
+        fleet["in_service_date"]
+        + pd.to_timedelta(fleet["product"].map(life).fillna(100.0) * 365.25, unit="D")
     )
     pairs = fleet.assign(offer=FLEET_PREFIX + fleet["fleet"], end=end).merge(
         periods.reset_index()[["period", "start_date"]], how="cross"
@@ -158,7 +172,9 @@ def supply_limits(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
     """Return offer, period, units: the ``supply`` row where there is one, else the offer's own limit."""
     offers = scenario.tables["offers"]
     own = offers.loc[offers["supply_units_per_period"].notna(), ["offer", "supply_units_per_period"]]
-    own = own.merge(periods.reset_index()[["period"]], how="cross").rename(columns={"supply_units_per_period": "units"})
+    own = own.merge(periods.reset_index()[["period"]], how="cross").rename(
+        columns={"supply_units_per_period": "units"}
+    )
     dated = scenario.tables["supply"][["offer", "period", "units"]]
     merged = pd.concat([dated, own], ignore_index=True).drop_duplicates(["offer", "period"], keep="first")
     return merged[merged["offer"].isin(offers["offer"])].reset_index(drop=True)

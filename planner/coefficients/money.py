@@ -82,7 +82,9 @@ def currency_ratio(fx: pd.DataFrame, currency: pd.Series, target: str) -> np.nda
     unknown = sorted(set(wanted[wanted != target]) | {target} if (wanted != target).any() else set())
     missing = [name for name in unknown if name not in rates.index]
     if missing:
-        raise InputError([Fault("fx", f"currency {name!r} has no row", column="currency", value=name) for name in missing])
+        raise InputError(
+            [Fault("fx", f"currency {name!r} has no row", column="currency", value=name) for name in missing]
+        )
     if not (wanted != target).any():
         return np.ones(len(wanted))
     return (wanted.map(rates) / rates[target]).where(wanted != target, 1.0).to_numpy(float)

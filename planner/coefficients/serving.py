@@ -25,7 +25,9 @@ def held_frequency(scenario: Scenario) -> pd.DataFrame:
     return result
 
 
-def run_options(scenario: Scenario, points: PointSet, stand: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
+def run_options(
+    scenario: Scenario, points: PointSet, stand: pd.DataFrame, workloads: pd.DataFrame
+) -> pd.DataFrame:
     """Return every (point, site, cooling) at which a workload can run, with what one busy unit does there.
 
     The rate is requests/s per unit, first attempts only: ``attempts/s x frequency / (1 + retries)`` with
@@ -40,9 +42,9 @@ def run_options(scenario: Scenario, points: PointSet, stand: pd.DataFrame, workl
     generated_mtok_per_request.
     """
     taken = points.taken
-    pools = stand[["product", "site", "cooling", "idle_kw", "busy_kw", "nameplate_kw", "includes"]].drop_duplicates(
-        ["product", "site", "cooling"]
-    )
+    pools = stand[
+        ["product", "site", "cooling", "idle_kw", "busy_kw", "nameplate_kw", "includes"]
+    ].drop_duplicates(["product", "site", "cooling"])
     routes = points.routes
     classes = routes.loc[routes["admissible"], ["workload", "site", "ttft_class"]].drop_duplicates()
     options = taken.merge(classes, on=["workload", "ttft_class"]).merge(pools, on=["product", "site"])
@@ -54,17 +56,34 @@ def run_options(scenario: Scenario, points: PointSet, stand: pd.DataFrame, workl
     own = (options["includes"] != "hosted").to_numpy()
     result = options.assign(
         requests_per_s=options["requests_per_s"] * frequency / (1.0 + options["retry_fraction"]),
-        peak_ratio=share * options["minute_peak_input_ratio"] + (1.0 - share) * options["minute_peak_output_ratio"],
+        peak_ratio=share * options["minute_peak_input_ratio"]
+        + (1.0 - share) * options["minute_peak_output_ratio"],
         added_kw=np.where(own, np.maximum(busy - options["idle_kw"], 0.0), 0.0),
     )
     result = result.merge(token_yields(scenario, workloads), on=["workload", "shape"], validate="many_to_one")
     quality = result["quality_pass_fraction"] * result["latency_pass_fraction"]
     counts = (result["phase"] != "prefill").to_numpy()
-    result["effective_mtok_per_request"] = np.where(counts, result["reference_mtok_per_request"] * quality, 0.0)
+    result["effective_mtok_per_request"] = np.where(
+        counts, result["reference_mtok_per_request"] * quality, 0.0
+    )
     result["generated_mtok_per_request"] = np.where(counts, result["generated_mtok_per_request"], 0.0)
-    kept = ["point", "site", "cooling", "workload", "shape", "ttft_class", "product", "phase", "requests_per_s",
-            "peak_ratio", "added_kw", "effective_mtok_per_request", "generated_mtok_per_request", "band_low_ratio",
-            "band_high_ratio"]
+    kept = [
+        "point",
+        "site",
+        "cooling",
+        "workload",
+        "shape",
+        "ttft_class",
+        "product",
+        "phase",
+        "requests_per_s",
+        "peak_ratio",
+        "added_kw",
+        "effective_mtok_per_request",
+        "generated_mtok_per_request",
+        "band_low_ratio",
+        "band_high_ratio",
+    ]
     return result[kept]
 
 
@@ -75,7 +94,9 @@ def token_yields(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame:
     quality and the latency pass; ``generated`` counts reasoning and every attempt; ``input`` every attempt's prompt.
     An opaque shape counts one nominal output token per request.
     """
-    shapes = scenario.tables["shapes"].merge(workloads, left_on="workload", right_index=True, suffixes=("", "_workload"))
+    shapes = scenario.tables["shapes"].merge(
+        workloads, left_on="workload", right_index=True, suffixes=("", "_workload")
+    )
     output = shapes["output_tokens"].fillna(1.0)
     attempts = 1.0 + shapes["retry_fraction"]
     return pd.DataFrame(

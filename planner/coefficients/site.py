@@ -28,8 +28,18 @@ def site_limits(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
         values = np.concatenate([group["usable_kw"].to_numpy(), [0.0]])
         usable[mask] = values[position]
     return pairs.assign(usable_kw=usable, headroom_fraction=pairs["headroom_fraction"].fillna(0.0))[
-        ["site", "period", "kind", "region", "tariff", "usable_kw", "headroom_fraction", "it_limit_kw",
-         "facility_limit_kw", "racks"]
+        [
+            "site",
+            "period",
+            "kind",
+            "region",
+            "tariff",
+            "usable_kw",
+            "headroom_fraction",
+            "it_limit_kw",
+            "facility_limit_kw",
+            "racks",
+        ]
     ]
 
 
@@ -37,7 +47,8 @@ def halls(scenario: Scenario) -> pd.DataFrame:
     """Return site, cooling, existing_kw, capacity_kw, owned, and the price of one more kW of hall and of cooling."""
     sites = scenario.tables["sites"]
     options = scenario.tables["facility_options"].merge(
-        sites[["site", "kind", "build_capex_per_kw", "build_weeks", "build_life_years", "currency"]], on="site"
+        sites[["site", "kind", "build_capex_per_kw", "build_weeks", "build_life_years", "currency"]],
+        on="site",
     )
     options = options.merge(
         scenario.tables["cooling"][["cooling", "capex_per_kw", "maintenance_fraction_per_year", "currency"]],
@@ -53,10 +64,14 @@ def build_columns(hall: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
     buildable = hall[hall["owned"] & hall["build_capex_per_kw"].notna()]
     pairs = buildable.merge(periods.reset_index()[["period", "ordinal"]], how="cross")
     ready = in_service_ordinal(
-        periods["start_weeks"].to_numpy(), pairs["ordinal"].to_numpy(int), pairs["build_weeks"].fillna(0.0).to_numpy()
+        periods["start_weeks"].to_numpy(),
+        pairs["ordinal"].to_numpy(int),
+        pairs["build_weeks"].fillna(0.0).to_numpy(),
     )
     pairs["in_service_ordinal"] = ready
-    return pairs.loc[ready != NEVER, ["site", "cooling", "period", "ordinal", "in_service_ordinal"]].reset_index(drop=True)
+    return pairs.loc[
+        ready != NEVER, ["site", "cooling", "period", "ordinal", "in_service_ordinal"]
+    ].reset_index(drop=True)
 
 
 def openings(scenario: Scenario, limits: pd.DataFrame) -> pd.DataFrame:
@@ -87,18 +102,24 @@ def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFra
     pairs = own.merge(charges, on="tariff").reset_index(drop=True)
     peaks, seen = [], []
     for row in pairs.itertuples():
-        mask = local_window_mask(assigned, float(offset[row.region]), row.months, row.day_type, row.hours, row.weekend_hours)
+        mask = local_window_mask(
+            assigned, float(offset[row.region]), row.months, row.day_type, row.hours, row.weekend_hours
+        )
         valid = valid_share(scenario, assigned, row.start_date, row.end_date)
         inside = assigned.assign(valid=valid)[mask & (valid > 0.0)]
         by_month = inside.groupby(["period", "month"], sort=False)["valid"].first()
         months = by_month.groupby(level="period", sort=False).sum()
         label = {"site": row.site, "component": row.component}
-        peaks.append(months.rename("months").reset_index().assign(**label, price_per_kw_month=row.price_per_kw_month))
+        peaks.append(
+            months.rename("months").reset_index().assign(**label, price_per_kw_month=row.price_per_kw_month)
+        )
         seen.append(inside[["period", "block"]].drop_duplicates().assign(**label))
     columns = ["site", "component", "period"]
     if not peaks:
         return (
-            pd.DataFrame({name: pd.Series(dtype=object) for name in columns}).assign(months=0.0, price_per_kw_month=0.0),
+            pd.DataFrame({name: pd.Series(dtype=object) for name in columns}).assign(
+                months=0.0, price_per_kw_month=0.0
+            ),
             pd.DataFrame({name: pd.Series(dtype=object) for name in [*columns, "block"]}),
         )
     return (

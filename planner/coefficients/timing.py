@@ -13,7 +13,9 @@ NEVER = -1
 TOLERANCE_WEEKS = 1e-9
 
 
-def in_service_ordinal(start_weeks: np.ndarray, order_ordinal: np.ndarray, delay_weeks: np.ndarray) -> np.ndarray:
+def in_service_ordinal(
+    start_weeks: np.ndarray, order_ordinal: np.ndarray, delay_weeks: np.ndarray
+) -> np.ndarray:
     """Return the first period that starts no earlier than order + delay, or NEVER.
 
     Parameters

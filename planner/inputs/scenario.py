@@ -70,11 +70,11 @@ class Settings(BaseModel):
         ge=0,
         description="most representative blocks per period; 0 = every distinct hour",
     )
-    latency_class_tolerance_fraction: float = Field(
-        default=0.03,
+    max_latency_classes: int = Field(
+        default=0,
         ge=0,
-        lt=1,
-        description="routes share the points of the tightest budget among them while no rate falls by more",
+        description="most latency classes per workload: routes with near budgets use the points of the tightest "
+        "among them; 0 = as many as there are budgets",
     )
     integer_hourly_rent: bool = Field(
         default=True, description="units rented by the hour are whole numbers in every block"

@@ -7,7 +7,7 @@ import pandas as pd
 
 from planner.inputs import resolved_workloads
 from planner.inputs.scenario import Scenario
-from planner.performance.candidates import offered_products, replicas, tuned_engines, workload_shapes
+from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
 from planner.performance.estimates import replica_shapes, roofline_points
 from planner.performance.frame import (
     FACT_COLUMNS,
@@ -52,7 +52,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
     routes = route_budgets(scenario)
-    chosen, budgets = classes(candidates, routes, scenario.settings.latency_class_tolerance_fraction)
+    chosen, budgets = classes(candidates, routes, scenario.settings.max_latency_classes)
     passed = attained_fraction(factors, workloads)
     chosen = chosen.assign(
         latency_pass_fraction=chosen["workload"].map(passed).astype(float),
@@ -98,8 +98,8 @@ def _refusals(frames: list[pd.DataFrame], shapes: pd.DataFrame) -> pd.DataFrame:
         if frame.empty:
             continue
         if "workload" not in frame:
-            frame = frame.merge(shapes[["workload", "shape", "model"]], on="model")
-            frame = frame.assign(ttft_class="", phase="mixed")
+            frame = frame.merge(shapes[["workload", "shape", "model", "engines"]], on="model")
+            frame = frame[accepts(frame["engines"], frame["engine"])].assign(ttft_class="", phase="mixed")
         complete.append(frame[REFUSED_COLUMNS])
     if not complete:
         return pd.DataFrame(columns=REFUSED_COLUMNS)

@@ -56,13 +56,13 @@ def best_within(points: pd.DataFrame, ttft_budget_ms: float, e2e_budget_ms: floa
 
 
 def classes(
-    points: pd.DataFrame, routes: pd.DataFrame, tolerance_fraction: float = 0.0
+    points: pd.DataFrame, routes: pd.DataFrame, most: int = 0
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points of every latency class and the class of every route.
 
-    Routes of one workload share a class when the tightest budget among them costs no product more than the
-    tolerated share of its rate; the class has the points, and the name, of that budget (``any`` without a latency
-    target). It never grants a route a rate its own budget does not allow.
+    Routes of one workload whose budgets select the same points share a class, named after its tightest budget
+    (``any`` without a latency target). Where more than ``most`` classes are left, neighbours whose budgets are
+    nearest in proportion are joined under the tighter one: a route is never granted what its budget forbids.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def classes(
         Candidate points with a unique column ``candidate``.
     routes : DataFrame
         Result of ``routes.route_budgets``.
-    tolerance_fraction : float
-        Rate a route may lose by sharing the class of a tighter budget; 0 merges only equal choices of points.
+    most : int
+        Most classes per workload; 0 joins only equal choices of points.
 
     Returns
     -------
@@ -83,25 +83,26 @@ def classes(
     chosen, names = [], []
     for workload, part in budgets.groupby("workload", sort=False):
         served = points[points["workload"].eq(workload)]
-        shared = served.iloc[:0]
-        name = ""
-        for ttft_ms, e2e_ms in part[["ttft_budget_ms", "e2e_budget_ms"]].to_numpy(float):
-            best = best_within(served, ttft_ms, e2e_ms)
-            if len(best) and not _as_fast(shared, best, tolerance_fraction):
-                shared, name = best, class_name(ttft_ms, e2e_ms)
-                chosen.append(best.assign(ttft_class=name))
-            names.append(name if len(best) else "")
+        limits = part[["ttft_budget_ms", "e2e_budget_ms"]].to_numpy(float)
+        best = [best_within(served, ttft_ms, e2e_ms) for ttft_ms, e2e_ms in limits]
+        group = _joined(best, limits, most)
+        for first in dict.fromkeys(g for g in group if g >= 0):
+            chosen.append(best[first].assign(ttft_class=class_name(*limits[first])))
+        names += [class_name(*limits[first]) if first >= 0 else "" for first in group]
     taken = pd.concat(chosen, ignore_index=True) if chosen else points.iloc[:0].assign(ttft_class="")
     return taken, budgets.assign(ttft_class=pd.Series(names, index=budgets.index, dtype="str"))
 
 
-def _as_fast(shared: pd.DataFrame, best: pd.DataFrame, tolerance_fraction: float) -> bool:
-    """Return whether every point of ``best`` has a counterpart in ``shared`` that is as fast within the tolerance."""
-    rates = best[[*GROUP, "requests_per_s"]].merge(
-        shared[[*GROUP, "requests_per_s"]], on=GROUP, how="left", suffixes=("", "_shared")
-    )
-    floor = rates["requests_per_s"] * (1.0 - tolerance_fraction)
-    return bool((rates["requests_per_s_shared"] >= floor).all())
+def _joined(best: list[pd.DataFrame], limits: np.ndarray, most: int) -> list[int]:
+    """Return for each budget, tightest first, the budget whose points it uses; -1 where nothing serves."""
+    keys = [tuple(sorted(points["candidate"])) for points in best]
+    first = [keys.index(key) if key else -1 for key in keys]
+    heads = sorted({head for head in first if head >= 0})
+    while most and len(heads) > most:
+        tightest = [np.nanmin(limits[head]) for head in heads]
+        step = np.asarray(tightest[1:]) / np.asarray(tightest[:-1])
+        heads.pop(int(np.argmin(step)) + 1)
+    return [max(head for head in heads if head <= own) if own >= 0 else -1 for own in first]
 
 
 def class_name(ttft_budget_ms: float, e2e_budget_ms: float) -> str:

@@ -81,8 +81,13 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
     costs, tokens = frames["costs"], frames["tokens"]
     counted = costs[costs["in_objective"]]
     total_cost = float(counted.loc[counted["kind"] != "value", "discounted"].sum())
-    effective, discounted = float(tokens["effective_mtok"].sum()), float(tokens["effective_mtok_discounted"].sum())
-    asked = (c.demand["requests_per_s"] * c.demand.merge(c.blocks, on=["period", "block"])["hours"].to_numpy()).sum()
+    effective, discounted = (
+        float(tokens["effective_mtok"].sum()),
+        float(tokens["effective_mtok_discounted"].sum()),
+    )
+    asked = (
+        c.demand["requests_per_s"] * c.demand.merge(c.blocks, on=["period", "block"])["hours"].to_numpy()
+    ).sum()
     lost = frames["unserved"].merge(c.blocks, on=["period", "block"])
     accounting = float(accounting_cost(scenario, c, frames).sum())
     return {
@@ -105,9 +110,24 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
 
 
 def _lists(frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    orders = frames["orders"][["offer", "mode", "product", "site", "cooling", "period", "units", "unit_price", "order_date", "in_service_date"]]
+    orders = frames["orders"][
+        [
+            "offer",
+            "mode",
+            "product",
+            "site",
+            "cooling",
+            "period",
+            "units",
+            "unit_price",
+            "order_date",
+            "in_service_date",
+        ]
+    ]
     fleet = frames["fleet"][["product", "site", "cooling", "mode", "phase", "period", "units"]]
-    grouped = fleet.groupby(["product", "site", "cooling", "mode", "phase", "period"], as_index=False, sort=False)["units"].sum()
+    grouped = fleet.groupby(
+        ["product", "site", "cooling", "mode", "phase", "period"], as_index=False, sort=False
+    )["units"].sum()
     result = {
         "orders": orders.to_dict("records"),
         "fleet": grouped.to_dict("records"),
@@ -118,7 +138,9 @@ def _lists(frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     return result
 
 
-def no_plan(scenario: Scenario, points: PointSet, status: str, shortages: pd.DataFrame, detail: str = "") -> Plan:
+def no_plan(
+    scenario: Scenario, points: PointSet, status: str, shortages: pd.DataFrame, detail: str = ""
+) -> Plan:
     """Return what a run without a plan hands on: status, what is short, and the points looked at."""
     headline = {
         "status": status,
@@ -129,5 +151,10 @@ def no_plan(scenario: Scenario, points: PointSet, status: str, shortages: pd.Dat
         "input_hash": scenario.input_hash,
         "warnings": list(scenario.warnings),
     }
-    frames = {"shortages": shortages, "points": points.taken, "refused_points": points.refused, "routes": points.routes}
+    frames = {
+        "shortages": shortages,
+        "points": points.taken,
+        "refused_points": points.refused,
+        "routes": points.routes,
+    }
     return Plan(headline, frames, scenario)

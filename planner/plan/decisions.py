@@ -21,11 +21,15 @@ NEGLIGIBLE = 1e-9
 def decided(columns: ColumnIndex, values: np.ndarray, family: str, name: str) -> pd.DataFrame:
     """Return the labels of a family with its nonzero values in the column ``name``."""
     frame = columns.frame(family)
-    level = np.where(np.abs(values[frame["column"].to_numpy(int)]) > NEGLIGIBLE, values[frame["column"].to_numpy(int)], 0.0)
+    level = np.where(
+        np.abs(values[frame["column"].to_numpy(int)]) > NEGLIGIBLE, values[frame["column"].to_numpy(int)], 0.0
+    )
     return frame.assign(**{name: level})[level != 0.0].reset_index(drop=True)
 
 
-def decision_frames(scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> dict[str, pd.DataFrame]:
+def decision_frames(
+    scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray
+) -> dict[str, pd.DataFrame]:
     """Return orders, fleet, hourly_rent, serving, flows, placement, unserved, energy, peaks, site_power, build, sites."""
     serving = _serving(c, columns, values)
     flows = decided(columns, values, "flow", "requests_per_s").drop(columns="column")
@@ -48,7 +52,9 @@ def decision_frames(scenario: Scenario, c: Coefficients, columns: ColumnIndex, v
 
 
 def _orders(scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
-    ordered = decided(columns, values, "order", "units").merge(c.orders, on=[*STAND, "period"], validate="one_to_one")
+    ordered = decided(columns, values, "order", "units").merge(
+        c.orders, on=[*STAND, "period"], validate="one_to_one"
+    )
     rented = [decided(columns, values, "rent", "units"), _hourly_peak(columns, values)]
     rented_frame = pd.concat(rented, ignore_index=True).assign(delay_weeks=0.0)
     rented_frame["in_service_period"] = rented_frame["period"]
@@ -63,11 +69,29 @@ def _orders(scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: n
         unit_price=price_in_period(table, table["period"].map(c.periods["start_years"])),
         currency=scenario.settings.currency,
     )
-    columns_kept = ["offer", "mode", "vendor", "product", "site", "cooling", "period", "units", "order_date",
-                    "delivery_date", "in_service_date", "in_service_period", "unit_price", "price_unit", "currency",
-                    "confidence", "source"]
+    columns_kept = [
+        "offer",
+        "mode",
+        "vendor",
+        "product",
+        "site",
+        "cooling",
+        "period",
+        "units",
+        "order_date",
+        "delivery_date",
+        "in_service_date",
+        "in_service_period",
+        "unit_price",
+        "price_unit",
+        "currency",
+        "confidence",
+        "source",
+    ]
     order = {name: rank for rank, name in enumerate(c.periods.index)}
-    table = table[columns_kept].sort_values(["period", "site", "offer", "cooling"], key=lambda s: s.map(order) if s.name == "period" else s)
+    table = table[columns_kept].sort_values(
+        ["period", "site", "offer", "cooling"], key=lambda s: s.map(order) if s.name == "period" else s
+    )
     return table.reset_index(drop=True)
 
 
@@ -79,10 +103,26 @@ def _hourly_peak(columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
 
 def _fleet(c: Coefficients, columns: ColumnIndex, values: np.ndarray, serving: pd.DataFrame) -> pd.DataFrame:
     held = pd.concat(
-        [decided(columns, values, "installed", "units"), decided(columns, values, "rent", "units"), _hourly_peak(columns, values)],
+        [
+            decided(columns, values, "installed", "units"),
+            decided(columns, values, "rent", "units"),
+            _hourly_peak(columns, values),
+        ],
         ignore_index=True,
     )
-    unit = c.stands[[*STAND, "product", "mode", "vendor", "includes", "provisioned_kw", "idle_kw", "racks", "availability_fraction"]]
+    unit = c.stands[
+        [
+            *STAND,
+            "product",
+            "mode",
+            "vendor",
+            "includes",
+            "provisioned_kw",
+            "idle_kw",
+            "racks",
+            "availability_fraction",
+        ]
+    ]
     table = held.merge(unit, on=STAND, validate="many_to_one")
     phase = (
         serving.groupby(["period", "site", "cooling", "product"])["phase"]
@@ -92,16 +132,45 @@ def _fleet(c: Coefficients, columns: ColumnIndex, values: np.ndarray, serving: p
     )
     table = table.merge(phase, on=["period", "site", "cooling", "product"], how="left")
     table["phase"] = table["phase"].fillna("idle")
-    kept = ["period", "site", "cooling", "product", "offer", "mode", "vendor", "phase", "units", "includes",
-            "provisioned_kw", "idle_kw", "racks", "availability_fraction"]
+    kept = [
+        "period",
+        "site",
+        "cooling",
+        "product",
+        "offer",
+        "mode",
+        "vendor",
+        "phase",
+        "units",
+        "includes",
+        "provisioned_kw",
+        "idle_kw",
+        "racks",
+        "availability_fraction",
+    ]
     return table[kept]
 
 
 def _serving(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
     running = decided(columns, values, "run", "units_running")
-    tokens = run_tokens(c, columns).drop(columns=["point", "site", "cooling", "period", "block", "product", "workload", "shape", "phase"])
+    tokens = run_tokens(c, columns).drop(
+        columns=["point", "site", "cooling", "period", "block", "product", "workload", "shape", "phase"]
+    )
     table = running.merge(tokens, on="column", validate="one_to_one")
-    labels = c.runs[["point", "site", "cooling", "workload", "shape", "ttft_class", "product", "phase", "peak_ratio", "added_kw"]]
+    labels = c.runs[
+        [
+            "point",
+            "site",
+            "cooling",
+            "workload",
+            "shape",
+            "ttft_class",
+            "product",
+            "phase",
+            "peak_ratio",
+            "added_kw",
+        ]
+    ]
     table = table.merge(labels, on=["point", "site", "cooling"], validate="many_to_one")
     busy = table["units_running"]
     return table.assign(
@@ -109,8 +178,25 @@ def _serving(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Da
         effective_mtok=table["effective_mtok"] * busy,
         generated_mtok=table["generated_mtok"] * busy,
     )[
-        ["point", "workload", "shape", "ttft_class", "product", "phase", "site", "cooling", "period", "block", "hours",
-         "units_running", "requests_per_s", "peak_ratio", "added_kw", "effective_mtok", "generated_mtok"]
+        [
+            "point",
+            "workload",
+            "shape",
+            "ttft_class",
+            "product",
+            "phase",
+            "site",
+            "cooling",
+            "period",
+            "block",
+            "hours",
+            "units_running",
+            "requests_per_s",
+            "peak_ratio",
+            "added_kw",
+            "effective_mtok",
+            "generated_mtok",
+        ]
     ]
 
 
@@ -118,26 +204,45 @@ def _placement(c: Coefficients, flows: pd.DataFrame) -> pd.DataFrame:
     table = flows.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
     table["weighted"] = table["requests_per_s"] * table["hours"] / table["period"].map(c.periods["hours"])
     key = ["workload", "region", "site", "period"]
-    mean = table.groupby(key, as_index=False, sort=False)["weighted"].sum().rename(columns={"weighted": "requests_per_s"})
+    mean = (
+        table.groupby(key, as_index=False, sort=False)["weighted"]
+        .sum()
+        .rename(columns={"weighted": "requests_per_s"})
+    )
     total = mean.groupby(["workload", "region", "period"])["requests_per_s"].transform("sum")
     rtt = c.routes[["workload", "region", "site", "rtt_ms"]]
-    return mean.assign(share_fraction=mean["requests_per_s"] / total).merge(rtt, on=["workload", "region", "site"], how="left")
+    return mean.assign(share_fraction=mean["requests_per_s"] / total).merge(
+        rtt, on=["workload", "region", "site"], how="left"
+    )
 
 
 def _energy(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
     drawn = columns.frame("grid_kw")
-    table = drawn.assign(grid_kw=np.maximum(values[drawn["column"].to_numpy(int)], 0.0)).drop(columns="column")
-    table = table.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"]).merge(c.prices, on=["site", "period", "block"], how="left")
+    table = drawn.assign(grid_kw=np.maximum(values[drawn["column"].to_numpy(int)], 0.0)).drop(
+        columns="column"
+    )
+    table = table.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"]).merge(
+        c.prices, on=["site", "period", "block"], how="left"
+    )
     it_kw = _it_kw(c, columns, values)
     table = table.merge(it_kw, on=["site", "period", "block"], how="left")
     table["it_kw"] = table["it_kw"].fillna(0.0)
-    pue = np.divide(table["grid_kw"], table["it_kw"], out=np.full(len(table), np.nan), where=table["it_kw"].to_numpy() > NEGLIGIBLE)
+    pue = np.divide(
+        table["grid_kw"],
+        table["it_kw"],
+        out=np.full(len(table), np.nan),
+        where=table["it_kw"].to_numpy() > NEGLIGIBLE,
+    )
     return table.assign(pue=pue, kwh=table["grid_kw"] * table["hours"])
 
 
 def _it_kw(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
     unit = c.stands.loc[c.stands["includes"] == "hardware", [*STAND, "idle_kw"]]
-    held = decided(columns, values, "installed", "units").merge(unit, on=STAND).merge(c.blocks[["period", "block"]], on="period")
+    held = (
+        decided(columns, values, "installed", "units")
+        .merge(unit, on=STAND)
+        .merge(c.blocks[["period", "block"]], on="period")
+    )
     added = c.runs[["point", "site", "cooling", "added_kw"]]
     busy = decided(columns, values, "run", "units").merge(added, on=["point", "site", "cooling"])
     rows = pd.concat(
@@ -152,7 +257,9 @@ def _it_kw(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Data
 
 def _peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
     peaks = columns.frame("peak_kw")
-    table = peaks.assign(peak_kw=np.maximum(values[peaks["column"].to_numpy(int)], 0.0)).drop(columns="column")
+    table = peaks.assign(peak_kw=np.maximum(values[peaks["column"].to_numpy(int)], 0.0)).drop(
+        columns="column"
+    )
     return table.merge(c.peaks, on=["site", "component", "period"], validate="one_to_one")
 
 
@@ -162,14 +269,20 @@ def _site_power(c: Coefficients, fleet: pd.DataFrame, energy: pd.DataFrame) -> p
     ``it`` is provisioned IT peak, ``facility`` provisioned peak with cooling and losses at the design hour,
     ``grid`` the highest load at the meter in any block.
     """
-    hardware = fleet[fleet["includes"] == "hardware"].merge(c.design_pue, on=["site", "cooling", "period"], how="left")
+    hardware = fleet[fleet["includes"] == "hardware"].merge(
+        c.design_pue, on=["site", "cooling", "period"], how="left"
+    )
     it = hardware.assign(peak_kw=hardware["units"] * hardware["provisioned_kw"])
     facility = it.assign(peak_kw=it["peak_kw"] * it["pue"])
     limits = c.site_limits
     parts = []
     for level, rows, limit in (
         ("it", it, limits["it_limit_kw"]),
-        ("facility", facility, limits["facility_limit_kw"].fillna(limits["usable_kw"] * (1 - limits["headroom_fraction"]))),
+        (
+            "facility",
+            facility,
+            limits["facility_limit_kw"].fillna(limits["usable_kw"] * (1 - limits["headroom_fraction"])),
+        ),
         ("grid", energy.rename(columns={"grid_kw": "peak_kw"}), limits["usable_kw"]),
     ):
         how = "max" if level == "grid" else "sum"
@@ -186,11 +299,19 @@ def _sites(c: Coefficients, columns: ColumnIndex, values: np.ndarray, fleet: pd.
     """
     opened = columns.frame("open")
     chosen = opened.assign(chosen=values[opened["column"].to_numpy(int)])[["site", "period", "chosen"]]
-    standing = fleet.groupby(["site", "period"])["units"].sum().gt(0).astype(float).rename("standing").reset_index()
-    every = pd.concat([c.site_limits[["site", "period"]], standing[["site", "period"]]], ignore_index=True).drop_duplicates()
-    table = every.merge(chosen, on=["site", "period"], how="left").merge(standing, on=["site", "period"], how="left")
+    standing = (
+        fleet.groupby(["site", "period"])["units"].sum().gt(0).astype(float).rename("standing").reset_index()
+    )
+    every = pd.concat(
+        [c.site_limits[["site", "period"]], standing[["site", "period"]]], ignore_index=True
+    ).drop_duplicates()
+    table = every.merge(chosen, on=["site", "period"], how="left").merge(
+        standing, on=["site", "period"], how="left"
+    )
     share = table["chosen"].where(table["chosen"].notna(), table["standing"].fillna(0.0)).clip(0.0, 1.0)
-    return table[["site", "period"]].assign(open=share.round() > 0, open_fraction=share).reset_index(drop=True)
+    return (
+        table[["site", "period"]].assign(open=share.round() > 0, open_fraction=share).reset_index(drop=True)
+    )
 
 
 def peak_units(frames: Mapping[str, pd.DataFrame]) -> pd.Series:

@@ -11,10 +11,23 @@ from planner.formulation.objective import cost_terms
 from planner.inputs import Scenario
 from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
-LEDGER = ["line", "kind", "period", "site", "offer", "workload", "amount", "discount_factor", "discounted", "in_objective"]
+LEDGER = [
+    "line",
+    "kind",
+    "period",
+    "site",
+    "offer",
+    "workload",
+    "amount",
+    "discount_factor",
+    "discounted",
+    "in_objective",
+]
 
 
-def cost_ledger(scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray, objective: str) -> pd.DataFrame:
+def cost_ledger(
+    scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray, objective: str
+) -> pd.DataFrame:
     """Return cost rows by line, period of payment, site, offer and workload.
 
     Parameters
@@ -32,7 +45,9 @@ def cost_ledger(scenario: Scenario, c: Coefficients, columns: ColumnIndex, value
     column = terms["column"].to_numpy(int)
     level = np.where(column >= 0, values[np.maximum(column, 0)], 1.0)
     amount = terms["amount"].to_numpy(float) * level
-    rows = terms.assign(amount=amount, discounted=amount * terms["discount_factor"], period=terms["paid_period"])
+    rows = terms.assign(
+        amount=amount, discounted=amount * terms["discount_factor"], period=terms["paid_period"]
+    )
     for name in ("site", "offer", "workload"):
         if name not in rows:
             rows[name] = np.nan

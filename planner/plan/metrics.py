@@ -24,13 +24,28 @@ def token_frame(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataF
     sent = flows.assign(input_mtok=requests * flows["input_mtok_per_request"], served=requests)
     sent = sent.groupby(key, sort=False)[["input_mtok", "served"]].sum()
     asked = c.demand.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
-    asked = asked.assign(asked=asked["requests_per_s"] * asked["hours"] * SECONDS_PER_HOUR).groupby(key, sort=False)[["asked"]].sum()
+    asked = (
+        asked.assign(asked=asked["requests_per_s"] * asked["hours"] * SECONDS_PER_HOUR)
+        .groupby(key, sort=False)[["asked"]]
+        .sum()
+    )
     table = asked.join(sent).join(made).fillna(0.0).reset_index()
     factor = table["period"].map(c.periods["discount_mid"])
     return table.assign(
         effective_mtok_discounted=table["effective_mtok"] * factor,
-        served_fraction=np.divide(table["served"], table["asked"], out=np.ones(len(table)), where=table["asked"].to_numpy() > 0),
-    )[[*key, "effective_mtok", "effective_mtok_discounted", "generated_mtok", "input_mtok", "served_fraction"]]
+        served_fraction=np.divide(
+            table["served"], table["asked"], out=np.ones(len(table)), where=table["asked"].to_numpy() > 0
+        ),
+    )[
+        [
+            *key,
+            "effective_mtok",
+            "effective_mtok_discounted",
+            "generated_mtok",
+            "input_mtok",
+            "served_fraction",
+        ]
+    ]
 
 
 def accounting_cost(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.Series:
@@ -61,7 +76,9 @@ def accounting_cost(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd
     )
 
 
-def metric_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame], headline: Mapping[str, object]) -> pd.DataFrame:
+def metric_frame(
+    scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame], headline: Mapping[str, object]
+) -> pd.DataFrame:
     """Return metric, scope, period, value, unit, definition for every metric that follows from a plan."""
     rows: list[tuple[str, str, str, float, str, str]] = []
     horizon = "horizon"
@@ -70,22 +87,58 @@ def metric_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.Da
     total = tokens[["effective_mtok", "generated_mtok", "input_mtok"]].sum()
     generated_rate = total["generated_mtok"] * TOKENS_PER_MTOK / (hours * SECONDS_PER_HOUR)
     add = rows.append
-    add(("token throughput", "all", horizon, generated_rate, "tok/s", "generated tokens in the period / seconds in the period"))
-    add(("eTPM", "all", horizon, total["effective_mtok"] * TOKENS_PER_MTOK / (hours * MINUTES_PER_HOUR), "tok/min",
-         "output tokens per minute x success x quality pass x latency pass"))
+    add(
+        (
+            "token throughput",
+            "all",
+            horizon,
+            generated_rate,
+            "tok/s",
+            "generated tokens in the period / seconds in the period",
+        )
+    )
+    add(
+        (
+            "eTPM",
+            "all",
+            horizon,
+            total["effective_mtok"] * TOKENS_PER_MTOK / (hours * MINUTES_PER_HOUR),
+            "tok/min",
+            "output tokens per minute x success x quality pass x latency pass",
+        )
+    )
     for period, group in tokens.groupby("period", sort=False):
         minutes = float(c.periods.loc[period, "hours"]) * MINUTES_PER_HOUR
-        add(("eTPM", "all", str(period), float(group["effective_mtok"].sum()) * TOKENS_PER_MTOK / minutes, "tok/min",
-             "output tokens per minute x success x quality pass x latency pass"))
+        add(
+            (
+                "eTPM",
+                "all",
+                str(period),
+                float(group["effective_mtok"].sum()) * TOKENS_PER_MTOK / minutes,
+                "tok/min",
+                "output tokens per minute x success x quality pass x latency pass",
+            )
+        )
     rows += _workload_metrics(scenario, c, frames)
     rows += _fleet_metrics(c, frames, hours)
     rows += _energy_metrics(frames, float(total["effective_mtok"]))
     for part, amount in accounting_cost(scenario, c, frames).items():
-        add((f"accounting cost: {part}", "all", horizon, _ratio(amount, total["effective_mtok"]), "currency/Mtok",
-             "part of (depreciation + electricity + staff + network) / effective tokens, undiscounted"))
+        add(
+            (
+                f"accounting cost: {part}",
+                "all",
+                horizon,
+                _ratio(amount, total["effective_mtok"]),
+                "currency/Mtok",
+                "part of (depreciation + electricity + staff + network) / effective tokens, undiscounted",
+            )
+        )
     for name, definition in (
         ("cost_per_mtok_effective", "present value of all cost rows / present value of effective tokens"),
-        ("accounting_cost_per_mtok", "(accelerator depreciation and rent + electricity + staff + network) / effective tokens"),
+        (
+            "accounting_cost_per_mtok",
+            "(accelerator depreciation and rent + electricity + staff + network) / effective tokens",
+        ),
     ):
         add((name, "all", horizon, float(headline[name] or np.nan), "currency/Mtok", definition))  # type: ignore[arg-type]
     return pd.DataFrame(rows, columns=["metric", "scope", "period", "value", "unit", "definition"])
@@ -95,7 +148,9 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")
 
 
-def _workload_metrics(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> list[tuple[str, str, str, float, str, str]]:
+def _workload_metrics(
+    scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]
+) -> list[tuple[str, str, str, float, str, str]]:
     rows = []
     points = frames["points"].set_index("point")
     serving = frames["serving"]
@@ -103,55 +158,186 @@ def _workload_metrics(scenario: Scenario, c: Coefficients, frames: Mapping[str, 
     for workload, group in weighted.groupby("workload", sort=False):
         about = c.workloads.loc[workload]
         scope = str(workload)
-        rows.append(("success rate", scope, "horizon", float(about["success_fraction"]), "fraction", "successful / total requests"))
-        rows.append(("error rate", scope, "horizon", 1.0 - float(about["success_fraction"]), "fraction", "failed / total requests"))
-        rows.append(("prefix cache hit rate", scope, "horizon", float(about["cached_input_fraction"]), "fraction", "cached prompt tokens / prompt tokens (input)"))
+        rows.append(
+            (
+                "success rate",
+                scope,
+                "horizon",
+                float(about["success_fraction"]),
+                "fraction",
+                "successful / total requests",
+            )
+        )
+        rows.append(
+            (
+                "error rate",
+                scope,
+                "horizon",
+                1.0 - float(about["success_fraction"]),
+                "fraction",
+                "failed / total requests",
+            )
+        )
+        rows.append(
+            (
+                "prefix cache hit rate",
+                scope,
+                "horizon",
+                float(about["cached_input_fraction"]),
+                "fraction",
+                "cached prompt tokens / prompt tokens (input)",
+            )
+        )
         counting = group[group["phase"] != "prefill"]
         for column, metric, unit in (
-            ("ttft_ms", "TTFT", "ms"), ("tpot_ms", "TPOT", "ms"), ("e2e_ms", "end-to-end latency", "ms"),
-            ("latency_pass_fraction", "latency pass rate", "fraction"), ("quality_pass_fraction", "quality pass rate of the engine", "fraction"),
+            ("ttft_ms", "TTFT", "ms"),
+            ("tpot_ms", "TPOT", "ms"),
+            ("e2e_ms", "end-to-end latency", "ms"),
+            ("latency_pass_fraction", "latency pass rate", "fraction"),
+            ("quality_pass_fraction", "quality pass rate of the engine", "fraction"),
         ):
             values = counting["point"].map(points[column]).astype(float)
             known = values.notna().to_numpy()
             if known.any():
                 mean = float(np.average(values[known], weights=counting["weight"].to_numpy()[known]))
-                rows.append((metric, scope, "horizon", mean, unit, "request-weighted over the operating points in use, service only: no waiting, no network"))
+                rows.append(
+                    (
+                        metric,
+                        scope,
+                        "horizon",
+                        mean,
+                        unit,
+                        "request-weighted over the operating points in use, service only: no waiting, no network",
+                    )
+                )
         concurrency = counting["point"].map(points["concurrency"] * points["replicas_per_unit"]).astype(float)
-        in_flight = (concurrency * counting["units_running"] * counting["peak_ratio"]).groupby([counting["period"], counting["block"]]).sum().max()
-        rows.append(("SLA-compliant concurrency", scope, "horizon", float(in_flight), "requests", "requests in flight at the operating points of the busiest block"))
+        in_flight = (
+            (concurrency * counting["units_running"] * counting["peak_ratio"])
+            .groupby([counting["period"], counting["block"]])
+            .sum()
+            .max()
+        )
+        rows.append(
+            (
+                "SLA-compliant concurrency",
+                scope,
+                "horizon",
+                float(in_flight),
+                "requests",
+                "requests in flight at the operating points of the busiest block",
+            )
+        )
         rate = counting.groupby(["period", "block"])["requests_per_s"].sum()
-        rows.append(("long-run fluctuation of requests", scope, "horizon", _ratio(float(rate.max() - rate.min()), float(rate.mean())), "fraction", "(max - min) / mean over the blocks"))
+        rows.append(
+            (
+                "long-run fluctuation of requests",
+                scope,
+                "horizon",
+                _ratio(float(rate.max() - rate.min()), float(rate.mean())),
+                "fraction",
+                "(max - min) / mean over the blocks",
+            )
+        )
     return rows
 
 
-def _fleet_metrics(c: Coefficients, frames: Mapping[str, pd.DataFrame], hours: float) -> list[tuple[str, str, str, float, str, str]]:
+def _fleet_metrics(
+    c: Coefficients, frames: Mapping[str, pd.DataFrame], hours: float
+) -> list[tuple[str, str, str, float, str, str]]:
     rows = []
     fleet, serving = frames["fleet"], frames["serving"]
     unit_hours = (fleet["units"] * fleet["period"].map(c.periods["hours"])).groupby(fleet["product"]).sum()
     busy_hours = (serving["units_running"] * serving["hours"]).groupby(serving["product"]).sum()
     for product, held in unit_hours.items():
-        rows.append(("accelerator utilisation", str(product), "horizon", _ratio(float(busy_hours.get(product, 0.0)), float(held)), "fraction", "time computing / total time (busy unit-hours / unit-hours held)"))
-    rows.append(("accelerator utilisation", "all", "horizon", _ratio(float(busy_hours.sum()), float(unit_hours.sum())), "fraction", "busy unit-hours / unit-hours held"))
-    weighted = (fleet["availability_fraction"] * fleet["units"]).groupby(fleet["product"]).sum() / fleet["units"].groupby(fleet["product"]).sum()
+        rows.append(
+            (
+                "accelerator utilisation",
+                str(product),
+                "horizon",
+                _ratio(float(busy_hours.get(product, 0.0)), float(held)),
+                "fraction",
+                "time computing / total time (busy unit-hours / unit-hours held)",
+            )
+        )
+    rows.append(
+        (
+            "accelerator utilisation",
+            "all",
+            "horizon",
+            _ratio(float(busy_hours.sum()), float(unit_hours.sum())),
+            "fraction",
+            "busy unit-hours / unit-hours held",
+        )
+    )
+    weighted = (fleet["availability_fraction"] * fleet["units"]).groupby(fleet["product"]).sum() / fleet[
+        "units"
+    ].groupby(fleet["product"]).sum()
     for product, availability in weighted.items():
-        rows.append(("availability of a unit", str(product), "horizon", float(availability), "fraction", "(total time - down time) / total time"))
+        rows.append(
+            (
+                "availability of a unit",
+                str(product),
+                "horizon",
+                float(availability),
+                "fraction",
+                "(total time - down time) / total time",
+            )
+        )
     return rows
 
 
-def _energy_metrics(frames: Mapping[str, pd.DataFrame], effective_mtok: float) -> list[tuple[str, str, str, float, str, str]]:
+def _energy_metrics(
+    frames: Mapping[str, pd.DataFrame], effective_mtok: float
+) -> list[tuple[str, str, str, float, str, str]]:
     rows = []
     energy = frames["energy"]
     kwh, it_kwh = energy["kwh"].sum(), (energy["it_kw"] * energy["hours"]).sum()
     if kwh > 0:
-        rows.append(("energy per effective token", "own sites", "horizon", _ratio(float(kwh), effective_mtok), "kWh/Mtok", "total energy / effective tokens (hosted units bill no energy)"))
-        rows.append(("token energy efficiency", "own sites", "horizon", _ratio(effective_mtok, float(kwh)), "Mtok/kWh", "effective tokens / total energy"))
-        rows.append(("PUE", "own sites", "horizon", float(kwh / it_kwh), "ratio", "facility energy / IT energy"))
+        rows.append(
+            (
+                "energy per effective token",
+                "own sites",
+                "horizon",
+                _ratio(float(kwh), effective_mtok),
+                "kWh/Mtok",
+                "total energy / effective tokens (hosted units bill no energy)",
+            )
+        )
+        rows.append(
+            (
+                "token energy efficiency",
+                "own sites",
+                "horizon",
+                _ratio(effective_mtok, float(kwh)),
+                "Mtok/kWh",
+                "effective tokens / total energy",
+            )
+        )
+        rows.append(
+            ("PUE", "own sites", "horizon", float(kwh / it_kwh), "ratio", "facility energy / IT energy")
+        )
     for site, group in energy.groupby("site", sort=False):
         it = float((group["it_kw"] * group["hours"]).sum())
         if it > 0:
-            rows.append(("PUE", str(site), "horizon", float(group["kwh"].sum()) / it, "ratio", "facility energy / IT energy"))
+            rows.append(
+                (
+                    "PUE",
+                    str(site),
+                    "horizon",
+                    float(group["kwh"].sum()) / it,
+                    "ratio",
+                    "facility energy / IT energy",
+                )
+            )
             peak = float(group["grid_kw"].max())
-            rows.append(("load factor", str(site), "horizon", float(group["kwh"].sum()) / (peak * float(group["hours"].sum())), "fraction", "mean / peak power at the meter"))
+            rows.append(
+                (
+                    "load factor",
+                    str(site),
+                    "horizon",
+                    float(group["kwh"].sum()) / (peak * float(group["hours"].sum())),
+                    "fraction",
+                    "mean / peak power at the meter",
+                )
+            )
     return rows
-
-

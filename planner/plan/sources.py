@@ -18,7 +18,9 @@ def used_rows(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> Iterato
     products = set(frames["fleet"]["product"])
     offers = set(frames["orders"]["offer"])
     sites = set(frames["fleet"]["site"])
-    regions = set(tables["sites"].loc[tables["sites"]["site"].isin(sites), "region"]) | set(tables["demand"]["region"])
+    regions = set(tables["sites"].loc[tables["sites"]["site"].isin(sites), "region"]) | set(
+        tables["demand"]["region"]
+    )
     points = frames["points"]
     running = points[points["point"].isin(frames["serving"]["point"])]
     chips = set(tables["products"].loc[tables["products"]["product"].isin(products), "chip"].dropna())
@@ -46,7 +48,10 @@ def used_rows(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> Iterato
 
 def source_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return every source the plan rests on: title, place, date, kind, tables it feeds, and its weakest confidence."""
-    rank = {word: position for position, word in enumerate(("measured", "published", "quoted", "derived", "estimate"))}
+    rank = {
+        word: position
+        for position, word in enumerate(("measured", "published", "quoted", "derived", "estimate"))
+    }
     parts = []
     for name, rows in used_rows(scenario, frames):
         if len(rows) and "source" in rows:
@@ -57,7 +62,9 @@ def source_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.D
     every = every[every["source"].notna()]
     every["rank"] = every["confidence"].map(rank)
     grouped = every.groupby("source", sort=True).agg(
-        used_by=("used_by", lambda names: ", ".join(dict.fromkeys(names))), rows=("used_by", "size"), weakest=("rank", "max")
+        used_by=("used_by", lambda names: ", ".join(dict.fromkeys(names))),
+        rows=("used_by", "size"),
+        weakest=("rank", "max"),
     )
     words = {position: word for word, position in rank.items()}
     grouped["weakest_confidence"] = grouped["weakest"].map(words)
@@ -75,8 +82,28 @@ def estimate_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd
         if weak.empty:
             continue
         key = weak[list(TABLES[name].key)].astype(str).agg(" | ".join, axis=1)
-        parts.append(pd.DataFrame({"table": name, "key": key, "confidence": "estimate", "source": weak["source"], "notes": weak["notes"]}))
+        parts.append(
+            pd.DataFrame(
+                {
+                    "table": name,
+                    "key": key,
+                    "confidence": "estimate",
+                    "source": weak["source"],
+                    "notes": weak["notes"],
+                }
+            )
+        )
     points = frames["points"]
     weak = points[points["point"].isin(frames["serving"]["point"]) & (points["confidence"] == "estimate")]
-    parts.append(pd.DataFrame({"table": "operating points", "key": weak["point"], "confidence": "estimate", "source": weak["source"], "notes": weak["basis"]}))
+    parts.append(
+        pd.DataFrame(
+            {
+                "table": "operating points",
+                "key": weak["point"],
+                "confidence": "estimate",
+                "source": weak["source"],
+                "notes": weak["basis"],
+            }
+        )
+    )
     return pd.concat(parts, ignore_index=True)

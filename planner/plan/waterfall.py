@@ -12,9 +12,18 @@ from planner.inputs import Scenario
 from planner.units import FLOPS_PER_TFLOPS, PARAMS_PER_BILLION, SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 LINKS = (
-    ("nameplate compute", "dense peak of the installed chips at the engine's precision over the FLOPs of one visible output token, its prefill included"),
-    ("effective compute", "x the share of peak that the chip family reaches in prefill (fitted on measurements)"),
-    ("engine throughput at the SLA", "installed unit-hours x the operating point's rate: memory, bandwidth, batch and latency target"),
+    (
+        "nameplate compute",
+        "dense peak of the installed chips at the engine's precision over the FLOPs of one visible output token, its prefill included",
+    ),
+    (
+        "effective compute",
+        "x the share of peak that the chip family reaches in prefill (fitted on measurements)",
+    ),
+    (
+        "engine throughput at the SLA",
+        "installed unit-hours x the operating point's rate: memory, bandwidth, batch and latency target",
+    ),
     ("held frequency", "x clock held under the cooling chosen"),
     ("cluster utilisation", "busy over installed unit-hours: peaks, failures, whole units, idle hours"),
     ("effective tokens", "x success x quality pass x latency pass, retries not counted"),
@@ -68,18 +77,32 @@ def _chain(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFram
     counting = serving[serving["phase"] != "prefill"]
     pool = ["product", "site", "cooling", "period"]
     busy = counting.assign(busy=counting["units_running"] * counting["hours"])
-    busy = busy.groupby(["point", "workload", "shape", *pool], sort=False)[["busy", "effective_mtok"]].sum().reset_index()
+    busy = (
+        busy.groupby(["point", "workload", "shape", *pool], sort=False)[["busy", "effective_mtok"]]
+        .sum()
+        .reset_index()
+    )
     fleet = frames["fleet"]
-    held = (fleet["units"] * fleet["period"].map(c.periods["hours"])).groupby([fleet[name] for name in pool]).sum()
+    held = (
+        (fleet["units"] * fleet["period"].map(c.periods["hours"]))
+        .groupby([fleet[name] for name in pool])
+        .sum()
+    )
     used = serving.assign(busy=serving["units_running"] * serving["hours"]).groupby(pool)["busy"].sum()
     key = pd.MultiIndex.from_frame(busy[pool])
     # Unit-hours held are shared over the points of a pool by what each one keeps busy.
     busy["held"] = busy["busy"] / used.reindex(key).to_numpy() * held.reindex(key).to_numpy()
-    points = frames["points"][["point", "requests_per_s", "model", "engine"]].rename(columns={"requests_per_s": "attempts_per_s"})
-    table = busy.merge(points, on="point").merge(c.runs[["point", "site", "cooling", "requests_per_s"]], on=["point", "site", "cooling"])
+    points = frames["points"][["point", "requests_per_s", "model", "engine"]].rename(
+        columns={"requests_per_s": "attempts_per_s"}
+    )
+    table = busy.merge(points, on="point").merge(
+        c.runs[["point", "site", "cooling", "requests_per_s"]], on=["point", "site", "cooling"]
+    )
     shapes = c.shapes[["workload", "shape", "output_tokens", "input_tokens"]]
     workloads = c.workloads[["retry_fraction", "reasoning_ratio", "cached_input_fraction"]]
-    table = table.merge(shapes, on=["workload", "shape"]).merge(workloads, left_on="workload", right_index=True)
+    table = table.merge(shapes, on=["workload", "shape"]).merge(
+        workloads, left_on="workload", right_index=True
+    )
     visible = table["output_tokens"] * SECONDS_PER_HOUR / TOKENS_PER_MTOK
     attempts = 1.0 + table["retry_fraction"]
     compute, effective_compute = _compute_rates(scenario, table)
@@ -101,19 +124,32 @@ def _compute_rates(scenario: Scenario, table: pd.DataFrame) -> tuple[np.ndarray,
     about = table[["product", "model", "engine"]].merge(
         tables["products"][["product", "chip", "chips_per_unit"]], on="product", how="left"
     )
-    about = about.merge(tables["chips"], on="chip", how="left").merge(tables["chip_families"], on="family", how="left", suffixes=("", "_family"))
+    about = about.merge(tables["chips"], on="chip", how="left").merge(
+        tables["chip_families"], on="family", how="left", suffixes=("", "_family")
+    )
     about = about.merge(tables["engines"][["engine", "weight_precision"]], on="engine", how="left")
     about = about.merge(tables["models"][["model", "parameters_active_b"]], on="model", how="left")
-    paths = {"bf16": ("bf16_tflops", "mfu_bf16_fraction"), "fp8": ("fp8_tflops", "mfu_fp8_fraction"),
-             "int8": ("int8_tops", "mfu_fp8_fraction"), "fp4": ("fp4_tflops", "mfu_fp4_fraction"), "mxfp4": ("fp4_tflops", "mfu_fp4_fraction")}
+    paths = {
+        "bf16": ("bf16_tflops", "mfu_bf16_fraction"),
+        "fp8": ("fp8_tflops", "mfu_fp8_fraction"),
+        "int8": ("int8_tops", "mfu_fp8_fraction"),
+        "fp4": ("fp4_tflops", "mfu_fp4_fraction"),
+        "mxfp4": ("fp4_tflops", "mfu_fp4_fraction"),
+    }
     peak = about["bf16_tflops"].to_numpy(float)
     share = about["mfu_bf16_fraction"].to_numpy(float)
     for precision, (tflops, mfu) in paths.items():
-        mask = (about["weight_precision"] == precision).to_numpy(bool) & about[tflops].notna().to_numpy() & about[mfu].notna().to_numpy()
+        mask = (
+            (about["weight_precision"] == precision).to_numpy(bool)
+            & about[tflops].notna().to_numpy()
+            & about[mfu].notna().to_numpy()
+        )
         peak = np.where(mask, about[tflops], peak)
         share = np.where(mask, about[mfu], share)
     generated = table["output_tokens"].to_numpy() * table["reasoning_ratio"].to_numpy()
-    computed = table["input_tokens"].to_numpy() * (1.0 - table["cached_input_fraction"].to_numpy()) + generated
+    computed = (
+        table["input_tokens"].to_numpy() * (1.0 - table["cached_input_fraction"].to_numpy()) + generated
+    )
     flops = FLOPS_PER_PARAMETER * about["parameters_active_b"].to_numpy(float) * PARAMS_PER_BILLION * computed
     with np.errstate(divide="ignore", invalid="ignore"):
         requests = peak * FLOPS_PER_TFLOPS * about["chips_per_unit"].to_numpy(float) / flops
