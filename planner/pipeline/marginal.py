@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.formulation.build import PlanModel
+from planner.formulation.objective import run_tokens
 from planner.solve import Solution
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
@@ -28,7 +29,9 @@ PRICED = (
 PLACE = ["workload", "shape", "ttft_class", "site", "period", "block"]
 
 
-def marginal_costs(c: Coefficients, model: PlanModel, solution: Solution, kind: str) -> pd.DataFrame:
+def marginal_costs(
+    c: Coefficients, model: PlanModel, solution: Solution, kind: str, unit_cost: float = 0.0
+) -> pd.DataFrame:
     """Return kind, phase, workload, region, period, value, unit: currency of the period per million tokens more.
 
     The dual of a balance row is present value per request/s through the block; divided by the discount factor and the
@@ -40,6 +43,9 @@ def marginal_costs(c: Coefficients, model: PlanModel, solution: Solution, kind: 
     ----------
     kind
         ``long_run`` for duals of the LP relaxation, ``fixed_fleet`` for those with the integers held.
+    unit_cost
+        Ratio at which the duals were taken (objective cost - ratio x tokens): the tokens' worth is added back, so
+        that the value is cost alone. 0 where cost itself was minimised.
     """
     columns = ["kind", "phase", "workload", "region", "period", "value", "unit"]
     if solution.row_duals is None or not solution.termination.has_values:
@@ -68,6 +74,9 @@ def marginal_costs(c: Coefficients, model: PlanModel, solution: Solution, kind: 
         else:
             known = priced.merge(split, on=PLACE, how="left")["split"].notna().to_numpy()
             priced["phase"] = np.where(known, phase, "mixed")
+        if unit_cost and family == "decode_balance":
+            credit = priced[PLACE].merge(_tokens_per_rate(c, model, solution), on=PLACE, how="left")["tokens"]
+            priced["dual"] = priced["dual"] + unit_cost * credit.fillna(0.0).to_numpy()
         tokens = priced["input_tokens"] if phase == "prefill" else priced["output_tokens"]
         volume = priced["rate"] * priced["hours"] * SECONDS_PER_HOUR * tokens / TOKENS_PER_MTOK
         spent = priced["rate"] * priced["dual"] / priced["period"].map(c.periods["discount_mid"])
@@ -81,6 +90,21 @@ def marginal_costs(c: Coefficients, model: PlanModel, solution: Solution, kind: 
     return total.assign(
         kind=kind, value=total["spent"] / total["volume"], unit=[f"{c.settings.currency}/{u}" for u in unit]
     ).reset_index()[columns]
+
+
+def _tokens_per_rate(c: Coefficients, model: PlanModel, solution: Solution) -> pd.DataFrame:
+    """Return PLACE, tokens: discounted effective Mtok of one request/s through the block, as the plan serves it."""
+    runs = run_tokens(c, model.columns)
+    runs = runs.merge(
+        c.runs[["point", "ttft_class"]].drop_duplicates("point"), on="point", validate="many_to_one"
+    )
+    busy = np.maximum(solution.values[runs["column"].to_numpy(int)], 0.0)
+    runs = runs.assign(
+        made=runs["effective_mtok"] * runs["discount_mid"] * busy, rate=runs["requests_per_s"] * busy
+    )
+    total = runs[runs["phase"] != "prefill"].groupby(PLACE, sort=False)[["made", "rate"]].sum().reset_index()
+    total = total[total["rate"] > 0]
+    return total.assign(tokens=total["made"] / total["rate"])[[*PLACE, "tokens"]]
 
 
 def dual_frame(model: PlanModel, solution: Solution, kind: str) -> pd.DataFrame:

@@ -93,12 +93,18 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
         return no_plan(
             scenario, built.points, "no_solution", pd.DataFrame(columns=SHORTAGES), main.termination.detail
         )
-    fixed = main if wanted.relax else goal.fix(model, main, wanted)
+    fixed = main if wanted.relax else goal.fix(c, model, main, wanted)
     seconds = time.perf_counter() - began
     extra = {
         "marginal_costs": pd.concat(
-            [marginal_costs(c, model, relaxed, "long_run")]
-            + ([] if wanted.relax else [marginal_costs(c, model, fixed, "fixed_fleet")]),
+            [marginal_costs(c, model, relaxed, "long_run", relaxed.objective if goal.is_ratio else 0.0)]
+            + (
+                []
+                if wanted.relax
+                else [
+                    marginal_costs(c, model, fixed, "fixed_fleet", fixed.objective if goal.is_ratio else 0.0)
+                ]
+            ),
             ignore_index=True,
         ),
         "duals": pd.concat(

@@ -36,6 +36,8 @@ NEIGHBOURHOOD_TIME_SHARE = 0.4
 """Most of a time limit the neighbourhood search may take."""
 NEIGHBOURHOOD_GAP_SHARE = 0.3
 """Share of the requested gap left to the neighbourhood: the rest is for its distance to the bound."""
+ROUTING_SHARE = 2e-7
+"""Share of the objective that decides between plans of equal cost: less than any tolerance of a proof."""
 SLACK = 1e-7
 """A value this near a whole number is that number."""
 
@@ -79,19 +81,46 @@ class Goal:
         self._price(model, problem)
         return solve(problem, options, start)
 
-    def fix(self, model: PlanModel, found: Solution, options: SolveOptions) -> Solution:
-        """Return the plan with its whole numbers held: plan values and fixed-fleet duals come from this LP."""
+    def fix(self, c: Coefficients, model: PlanModel, found: Solution, options: SolveOptions) -> Solution:
+        """Return the plan with its whole numbers held: plan values and fixed-fleet duals come from this LP.
+
+        Among plans of equal cost the one with the shortest round trips is taken: each routed request costs a sliver
+        per millisecond, together at most ROUTING_SHARE of the objective, which is taken out again.
+        """
+        detour = routing_sliver(c, model, found)
         if self.is_ratio:
-            ratio = Ratio(model.numerator, model.denominator, model.numerator_constant)
-            return solve_ratio_fixed(model.problem, found, ratio, options)
-        self._price(model, model.problem)
-        return solve_fixed(model.problem, found, options)
+            ratio = Ratio(model.numerator + detour, model.denominator, model.numerator_constant)
+            fixed = solve_ratio_fixed(model.problem, found, ratio, options)
+            plain = Ratio(model.numerator, model.denominator, model.numerator_constant).at(fixed.values)
+        else:
+            self._price(model, model.problem)
+            bare, constant = model.problem.cost, model.problem.offset
+            model.problem.set_cost(bare + detour, constant)
+            fixed = solve_fixed(model.problem, found, options)
+            plain = float(bare @ fixed.values) + constant
+        bound = min(fixed.termination.bound, plain)
+        ended = replace(fixed.termination, bound=bound, gap=relative_gap(plain, bound))
+        return replace(fixed, objective=plain, termination=ended)
 
     def _price(self, model: PlanModel, problem: PlanProblem) -> None:
         if self.objective == "cost":
             problem.set_cost(model.value, model.value_constant)
         else:
             problem.set_cost(model.numerator, model.numerator_constant)
+
+
+def routing_sliver(c: Coefficients, model: PlanModel, found: Solution) -> np.ndarray:
+    """Return a cost per column on the flows, proportional to their round trip and far below the solver's gap."""
+    flows = model.columns.frame("flow").merge(
+        c.routes[["workload", "region", "site", "rtt_ms"]],
+        on=["workload", "region", "site"],
+        validate="many_to_one",
+    )
+    detour = np.zeros(model.columns.count)
+    detour[flows["column"].to_numpy(int)] = flows["rtt_ms"].fillna(0.0).to_numpy()
+    total = float(detour @ np.maximum(found.values, 0.0))
+    cost = abs(float(model.numerator @ found.values))
+    return detour * (ROUTING_SHARE * cost / total) if total > 0 else detour
 
 
 def solve_main(

@@ -246,7 +246,7 @@ def _fleet_metrics(
 ) -> list[tuple[str, str, str, float, str, str]]:
     rows = []
     fleet, serving = frames["fleet"], frames["serving"]
-    unit_hours = (fleet["units"] * fleet["period"].map(c.periods["hours"])).groupby(fleet["product"]).sum()
+    unit_hours = held_unit_hours(c, frames).groupby("product")["unit_hours"].sum()
     busy_hours = (serving["units_running"] * serving["hours"]).groupby(serving["product"]).sum()
     for product, held in unit_hours.items():
         rows.append(
@@ -284,6 +284,24 @@ def _fleet_metrics(
             )
         )
     return rows
+
+
+def held_unit_hours(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return product, site, cooling, period, unit_hours held: whole periods, and hour by hour what is rented by the hour."""
+    pool = ["product", "site", "cooling", "period"]
+    fleet, hourly = frames["fleet"], frames["hourly_rent"]
+    by_hour = pd.MultiIndex.from_frame(fleet[["offer", "site", "cooling", "period"]]).isin(
+        pd.MultiIndex.from_frame(hourly[["offer", "site", "cooling", "period"]])
+    )
+    whole = fleet[~by_hour]
+    whole = whole.assign(unit_hours=whole["units"] * whole["period"].map(c.periods["hours"]))
+    product = c.stands[["offer", "site", "cooling", "product"]]
+    released = hourly.merge(product, on=["offer", "site", "cooling"]).merge(
+        c.blocks[["period", "block", "hours"]], on=["period", "block"]
+    )
+    released = released.assign(unit_hours=released["units"] * released["hours"])
+    both = pd.concat([whole[[*pool, "unit_hours"]], released[[*pool, "unit_hours"]]], ignore_index=True)
+    return both.groupby(pool, sort=False, as_index=False)["unit_hours"].sum()
 
 
 def _energy_metrics(

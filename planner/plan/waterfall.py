@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.inputs import Scenario
+from planner.plan.metrics import held_unit_hours
 from planner.units import FLOPS_PER_TFLOPS, PARAMS_PER_BILLION, SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 LINKS = (
@@ -82,12 +83,7 @@ def _chain(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFram
         .sum()
         .reset_index()
     )
-    fleet = frames["fleet"]
-    held = (
-        (fleet["units"] * fleet["period"].map(c.periods["hours"]))
-        .groupby([fleet[name] for name in pool])
-        .sum()
-    )
+    held = held_unit_hours(c, frames).set_index(pool)["unit_hours"]
     used = serving.assign(busy=serving["units_running"] * serving["hours"]).groupby(pool)["busy"].sum()
     key = pd.MultiIndex.from_frame(busy[pool])
     # Unit-hours held are shared over the points of a pool by what each one keeps busy.
