@@ -46,6 +46,7 @@ def memory_refusals(rows: pd.DataFrame, limit: Array) -> pd.DataFrame:
             long=("long", "all"),
             chips=("chips", "max"),
             unit=("chips_per_unit", "first"),
+            link=("scale_up_gb_per_s", "first"),
         )
     )
     lost = best[~best["fits"]]
@@ -56,7 +57,42 @@ def memory_refusals(rows: pd.DataFrame, limit: Array) -> pd.DataFrame:
         + as_text(lost["unit"])
         + " chips) is not planned"
     )
-    reason = spanning.where(~lost["long"], "prompt and answer are longer than the model's context")
+    unlinked = lost["link"].isna() & lost["unit"].gt(1)
+    reason = spanning.mask(
+        unlinked,
+        "weights and the KV cache of one request do not fit into one chip, and the bandwidth between the"
+        " chips is not in the catalogue",
+    )
+    reason = reason.where(~lost["long"], "prompt and answer are longer than the model's context")
+    return lost[keys].assign(ttft_class="", phase="mixed", reason=reason)
+
+
+def target_refusals(rows: pd.DataFrame, ttft_ms: Array, tpot_ms: Array, kept: pd.DataFrame) -> pd.DataFrame:
+    """Return why pairs that fit into memory meet their targets at no load: what one request alone takes.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Replicas and shapes.
+    ttft_ms, tpot_ms : ndarray
+        Latencies at the target's statistic; the first column is one request alone.
+    kept : DataFrame
+        Points that meet the targets.
+    """
+    keys = ["workload", "shape", "product", "engine"]
+    alone = (
+        rows.assign(ttft=ttft_ms[:, 0], tpot=tpot_ms[:, 0])
+        .groupby(keys, as_index=False)[["ttft", "tpot", "ttft_ms", "tpot_ms"]]
+        .min()
+    )
+    served = pd.MultiIndex.from_frame(kept[keys].drop_duplicates())
+    lost = alone[~pd.MultiIndex.from_frame(alone[keys]).isin(served)]
+    slow_token = lost["tpot"] > lost["tpot_ms"].fillna(np.inf)
+    late = lost["ttft"] > lost["ttft_ms"].fillna(np.inf)
+    token = "TPOT of one request alone, " + as_text(lost["tpot"]) + " ms, is above the target"
+    first = "TTFT of one request alone, " + as_text(lost["ttft"]) + " ms, is above the target"
+    reason = pd.Series("no replica meets all targets together", index=lost.index, dtype="str")
+    reason = reason.mask(late, first).mask(slow_token, token)
     return lost[keys].assign(ttft_class="", phase="mixed", reason=reason)
 
 
@@ -87,7 +123,7 @@ def evaluate(
 def roofline_points(
     rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return roofline points worth keeping and the refusals for want of memory.
+    """Return roofline points worth keeping, and the pairs that lack memory or speed for any.
 
     Parameters
     ----------
@@ -113,6 +149,7 @@ def roofline_points(
     timing = evaluate(rows, deployment, grid, constants)
     ttft, tpot = to_target_statistic(rows, timing, factors)
     points = flatten(rows, grid, timing, ttft, tpot)
+    refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     fitted = family["fit_rows"].fillna(0.0) > 0
     return points.assign(
@@ -120,7 +157,7 @@ def roofline_points(
         band_low_ratio=family["band_low_ratio"],
         band_high_ratio=family["band_high_ratio"],
         source="roofline_fit",
-        source_date="",
+        source_date=constants.source_date,
         confidence=np.where(fitted, "derived", "estimate"),
     ), refused
 

@@ -86,6 +86,8 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     chips = as_text(rows["chips"])
     derived = rows["requests_per_s"].isna() & rows["output_tok_per_s"].isna()
     rate_note = np.where(derived, "; rate derived from concurrency and latencies", "")
+    unstated = rows["speculative"].eq("unknown")
+    guess_note = np.where(unstated, "; the source does not say whether decoding is speculative", "")
     return pd.DataFrame(
         {
             **{name: rows[name] for name in ("workload", "shape", "product", "model", "engine", "phase")},
@@ -106,6 +108,6 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
             "source": rows["source"],
             "source_date": rows["source_date"],
             "confidence": rows["confidence"],
-            "basis": "point " + rows["point"] + " on " + chips + " chips" + rate_note,
+            "basis": "point " + rows["point"] + " on " + chips + " chips" + rate_note + guess_note,
         }
     )[FACT_COLUMNS]

@@ -46,7 +46,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     stated, stated_refused = _stated(scenario, shapes, products, engines, constants)
     measured, measured_refused = measured_points(scenario.tables, shapes, products, engines, constants)
     usable, pair_refused = replicas(scenario, workloads)
-    estimated, memory_refused = roofline_points(replica_shapes(usable, shapes), factors, constants)
+    estimated, estimates_refused = roofline_points(replica_shapes(usable, shapes), factors, constants)
     frames = [frame[FACT_COLUMNS] for frame in (stated, measured, estimated) if len(frame)]
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FACT_COLUMNS)
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
@@ -59,7 +59,8 @@ def operating_points(scenario: Scenario) -> PointSet:
         unit_kw=unit_kw(chosen, products, constants),
     )
     kept, dominated = undominated(chosen, products)
-    refused = [stated_refused, measured_refused, pair_refused, memory_refused, dominated]
+    unserved = without_served(estimates_refused, candidates)
+    refused = [stated_refused, measured_refused, pair_refused, unserved, dominated]
     return PointSet(
         _named(kept),
         _refusals(refused, shapes),
@@ -77,6 +78,15 @@ def _stated(
     rows = opaque_rows(scenario.tables["operating_points"])
     pairs = opaque_pairs(rows, shapes, products)
     return opaque_points(pairs, engines, scenario.tables["statistic_factors"], constants)
+
+
+def without_served(refused: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
+    """Return estimates refused for pairs that no measured or stated point serves either."""
+    if refused.empty:
+        return refused
+    keys = ["workload", "shape", "product", "engine"]
+    served = pd.MultiIndex.from_frame(candidates[keys].dropna().drop_duplicates())
+    return refused[~pd.MultiIndex.from_frame(refused[keys]).isin(served)]
 
 
 def _named(points: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from planner.units import BYTES_PER_GB, US_PER_SECOND
 
 @dataclass(frozen=True)
 class RooflineConstants:
-    """Values of table ``roofline_constants`` by name; units and meanings stand there."""
+    """Values of table ``roofline_constants`` by name (units and meanings stand there), and their newest date."""
 
     overlap_exponent: float
     expert_read_ratio: float
@@ -43,6 +43,7 @@ class RooflineConstants:
     opaque_prefill_time_fraction: float
     prefill_power_ratio: float
     decode_power_ratio: float
+    source_date: str
 
     @property
     def memory_overhead_bytes(self) -> float:
@@ -58,7 +59,7 @@ class RooflineConstants:
 def roofline_constants(table: pd.DataFrame) -> RooflineConstants:
     """Return the constants of the table; a missing name is an input fault, never a default."""
     values = dict(zip(table["constant"], table["value"], strict=True))
-    names = [field.name for field in fields(RooflineConstants)]
+    names = [field.name for field in fields(RooflineConstants) if field.name != "source_date"]
     faults = [
         Fault("roofline_constants.csv", f"constant {name} is missing", column="constant", value=name)
         for name in names
@@ -66,4 +67,5 @@ def roofline_constants(table: pd.DataFrame) -> RooflineConstants:
     ]
     if faults:
         raise InputError(faults)
-    return RooflineConstants(**{name: float(values[name]) for name in names})
+    numbers = {name: float(values[name]) for name in names}
+    return RooflineConstants(**numbers, source_date=str(table["source_date"].max()))

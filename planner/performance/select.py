@@ -55,9 +55,7 @@ def best_within(points: pd.DataFrame, ttft_budget_ms: float, e2e_budget_ms: floa
     return ordered.drop_duplicates(GROUP)
 
 
-def classes(
-    points: pd.DataFrame, routes: pd.DataFrame, most: int = 0
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def classes(points: pd.DataFrame, routes: pd.DataFrame, most: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points of every latency class and the class of every route.
 
     Routes of one workload whose budgets select the same points share a class, named after its tightest budget

@@ -19,8 +19,9 @@ MEASURED = {"source": "planner_estimate", "source_date": "2026-11", "confidence"
 
 def neutral_constants(**changed: float) -> RooflineConstants:
     """Return constants that change nothing: ratios 1, no latency, no overhead, times simply added."""
-    values = {field.name: 1.0 for field in fields(RooflineConstants)}
+    values: dict[str, Any] = {field.name: 1.0 for field in fields(RooflineConstants)}
     values |= {
+        "source_date": "2026-11-29",
         "expert_tile_tokens": 0.0,
         "collective_latency_us": 0.0,
         "memory_overhead_gb": 0.0,

@@ -93,3 +93,29 @@ def test_reasoning_multiplies_output_and_cache_hits_reduce_prompt_work_only():
     )
     row = workload_shapes(scenario, resolved_workloads(scenario)).iloc[0]
     assert (row["generated_tokens"], row["uncached_tokens"], row["input_tokens"]) == (800, 750, 1000)
+
+
+def test_a_replica_too_slow_even_for_one_request_says_how_slow_it_is():
+    # 70.5e9 x 2 bytes over four L40S at 0.864 TB/s are 41 ms a token before anything else.
+    scenario = serving_scenario(
+        [workload(model="Llama-3.1-70B", engines="vllm-bf16", tpot_ms=10, percentile="median")],
+        [shape()],
+        [product("box", "L40S", 8)],
+    )
+    points = operating_points(scenario)
+    assert points.taken.empty
+    (reason,) = set(points.refused["reason"])
+    assert reason.startswith("TPOT of one request alone, ")
+    assert reason.endswith(" ms, is above the target")
+
+
+def test_chips_whose_links_are_not_known_are_not_combined():
+    scenario = serving_scenario(
+        [workload(model="Llama-3.1-70B", engines="vllm-ascend-bf16")],
+        [shape()],
+        [product("box", "Ascend 910B", 8)],
+    )
+    points = operating_points(scenario)
+    assert points.taken.empty
+    (reason,) = set(points.refused["reason"])
+    assert reason.endswith("the bandwidth between the chips is not in the catalogue")
