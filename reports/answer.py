@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 
-from reports.content import Content
+from reports.content import Content, number_or_nan
 
 COMMITTED = ("purchase", "lease", "reserved")
 MODE_VERBS = {
@@ -87,7 +88,7 @@ def _baseline_line(content: Content) -> str:
     total = content.number("total_cost")
     parts = []
     for row in baselines.itertuples(index=False):
-        cost = float("nan") if row.total_cost is None else float(row.total_cost)
+        cost = number_or_nan(row.total_cost)
         if math.isfinite(cost) and total:
             parts.append(f"{row.baseline} costs {100 * (cost / total - 1):+.1f} %")
         else:
@@ -101,7 +102,7 @@ def _power_line(content: Content) -> str:
     if limited.empty:
         return "No site has a power limit."
     share = (limited["peak_kw"] / limited["usable_kw"]).astype(float)
-    worst = limited.loc[share.idxmax()]
+    worst = limited.iloc[int(np.argmax(share.to_numpy()))]
     return (
         f"Tightest power: {worst['site']} in {worst['period']}, {worst['level']} level, "
         f"{worst['peak_kw']:,.0f} of {worst['usable_kw']:,.0f} kW ({100 * share.max():.0f} %)."
@@ -182,7 +183,7 @@ def source_rows(content: Content) -> list[tuple[str, object]]:
         return [("Sources", "none stated")]
     weakest = _weakest(sources)
     dated = sources[sources["date"].notna() & (sources["date"].astype(str) != "")]
-    oldest = dated.loc[dated["date"].astype(str).idxmin()] if len(dated) else None
+    oldest = dated.sort_values("date", kind="stable").iloc[0] if len(dated) else None
     rows: list[tuple[str, object]] = [("Sources used", f"{len(sources)}, listed on the sheet Assumptions")]
     if oldest is not None:
         rows.append(("Oldest source", f"{oldest['source']}, {oldest['date']}: {oldest['title']}"))
@@ -199,7 +200,7 @@ def sources_of(content: Content) -> pd.DataFrame:
 
 def _weakest(sources: pd.DataFrame) -> pd.Series:
     rank = sources["confidence"].astype(str).map({word: place for place, word in enumerate(TRUST)})
-    return sources.loc[rank.fillna(0).idxmin()]
+    return sources.iloc[int(np.argmin(rank.fillna(0).to_numpy()))]
 
 
 def estimated_prices(content: Content) -> pd.DataFrame:

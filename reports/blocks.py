@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from openpyxl.utils import get_column_letter
@@ -160,7 +161,7 @@ def time_block(
     rows = len(frame)
     units = [unit] * rows if isinstance(unit, str) else list(unit)
     forms = [form] * rows if isinstance(form, str) else list(form)
-    ends = list(values.sum(axis=1)) if totals is None else list(totals)
+    ends: list[Any] = list(values.sum(axis=1)) if totals is None else list(totals)
     for offset, name in enumerate(descriptors):
         for index, value in enumerate(frame[name].tolist()):
             put(page.sheet, first + index, 1 + offset, value if value != "" else "–", "text")

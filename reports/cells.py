@@ -10,6 +10,7 @@ import datetime
 import math
 import re
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -99,7 +100,7 @@ def put(sheet: Worksheet, row: int, column: int, value: object, style: str = "te
     form
         Number format; empty for the style's own.
     """
-    cell: Cell = sheet.cell(row, column)
+    cell = cast(Cell, sheet.cell(row, column))
     shown = plain(value)
     cell.value = shown
     apply(cell, style, form)
@@ -112,7 +113,7 @@ def put_formula(
     sheet: Worksheet, row: int, column: int, formula: str, style: str = "calculation", form: str = ""
 ) -> Cell:
     """Write a formula made by this package (never from user text) and return its cell."""
-    cell: Cell = sheet.cell(row, column)
+    cell = cast(Cell, sheet.cell(row, column))
     cell.value = formula if formula.startswith("=") else "=" + formula
     apply(cell, style, form)
     return cell

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from openpyxl.chart import BarChart, LineChart, Reference
+from openpyxl.chart.axis import ChartLines
 from openpyxl.chart.data_source import StrRef
+from openpyxl.chart.marker import Marker
 from openpyxl.chart.series import Series, SeriesLabel
 from openpyxl.chart.series_factory import SeriesFactory
 from openpyxl.chart.shapes import GraphicalProperties
@@ -75,7 +78,7 @@ def used_and_limit(
         Row of the quantity used and row of its limit, one pair per place.
     """
     chart = _column_chart(title, axis)
-    chart.width = WIDE_CM
+    _size(chart, WIDE_CM, HEIGHT_CM)
     lines = LineChart()
     periods = _period_columns(page, block)
     for index, (used, limit) in enumerate(pairs[:MOST_SERIES]):
@@ -108,9 +111,10 @@ def kept_and_lost(page: Page, block: Block, first: int, last: int, title: str, a
         chart.series.append(series)
     link = block.columns["link"]
     chart.set_categories(Reference(page.sheet, link, first, link, last))
-    chart.height = max(HEIGHT_CM, BAR_CM * (last - first + 1) + 3)
+    height = max(HEIGHT_CM, BAR_CM * (last - first + 1) + 3)
+    _size(chart, WIDTH_CM, height)
     page.sheet.add_chart(chart, anchor)
-    return int(chart.height / ROW_CM) + 2
+    return int(height / ROW_CM) + 2
 
 
 def _period_columns(page: Page, block: Block) -> list[int]:
@@ -134,10 +138,13 @@ def _dash(line: Series, colour: str) -> None:
     line.graphicalProperties = GraphicalProperties(
         ln=LineProperties(solidFill=colour, w=28_575, prstDash="sysDash")
     )
-    line.marker.symbol = "diamond"
-    line.marker.size = 7
-    line.marker.graphicalProperties = GraphicalProperties(solidFill=colour)
+    line.marker = Marker(symbol="diamond", size=7, spPr=GraphicalProperties(solidFill=colour))
     line.smooth = False
+
+
+def _size(chart: BarChart, width_cm: float, height_cm: float) -> None:
+    sized: Any = chart
+    sized.width, sized.height = width_cm, height_cm
 
 
 def _column_chart(title: str, axis: str) -> BarChart:
@@ -145,19 +152,20 @@ def _column_chart(title: str, axis: str) -> BarChart:
     chart.type = "col"
     chart.style = 10
     chart.title = title
-    chart.height, chart.width = HEIGHT_CM, WIDTH_CM
+    _size(chart, WIDTH_CM, HEIGHT_CM)
     chart.gapWidth = 60
     chart.x_axis.delete = False
     chart.y_axis.delete = False
     chart.y_axis.title = axis
     chart.y_axis.number_format = "#,##0"
-    chart.y_axis.majorGridlines.spPr = GraphicalProperties(ln=LineProperties(solidFill=LINE))
+    chart.y_axis.majorGridlines = ChartLines(spPr=GraphicalProperties(ln=LineProperties(solidFill=LINE)))
     chart.x_axis.tickLblPos = "low"
     chart.legend.position = "r"
-    for text, properties in (
+    titles: tuple[tuple[Any, CharacterProperties], ...] = (
         (chart.title, CharacterProperties(sz=1200, b=True)),
         (chart.y_axis.title, CharacterProperties(sz=900, b=False)),
-    ):
+    )
+    for text, properties in titles:
         for run in text.tx.rich.p[0].r or ():
             run.rPr = properties
     small = CharacterProperties(sz=800)

@@ -136,8 +136,16 @@ class Content:
 
     def number(self, key: str) -> float:
         """Return a headline number, NaN when it is missing."""
-        value = self.headline.get(key)
-        return float("nan") if value is None else float(value)
+        return number_or_nan(self.headline.get(key))
+
+
+def number_or_nan(value: Any) -> float:
+    """Return a number that may be missing.
+
+    >>> number_or_nan(None)
+    nan
+    """
+    return float("nan") if value is None else float(value)
 
 
 def content_of(plan: Plan, written_on: datetime.date | None = None, audit: bool = True) -> Content:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from openpyxl import Workbook
 from openpyxl.utils import get_column_letter, quote_sheetname
@@ -123,9 +124,10 @@ def _print_setup(sheet: Worksheet, content: Content) -> None:
     sheet.page_margins.left = sheet.page_margins.right = 0.4
     sheet.page_margins.top, sheet.page_margins.bottom = 0.5, 0.8
     sheet.page_margins.footer = 0.3
-    sheet.oddFooter.left.text = _header_text(content.scenario_name)
-    sheet.oddFooter.center.text = "&A"
-    sheet.oddFooter.right.text = "Page &P of &N"
+    footer = cast(Any, sheet.oddFooter)
+    footer.left.text = _header_text(content.scenario_name)
+    footer.center.text = "&A"
+    footer.right.text = "Page &P of &N"
     sheet.sheet_view.showGridLines = False
 
 

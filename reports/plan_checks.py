@@ -46,11 +46,11 @@ def _worst(what: str, left: pd.Series, right: pd.Series, at_most: bool = False) 
     size = (gap if at_most else gap.abs()) / right.abs().clip(lower=1.0)
     if at_most and not (gap > 0).any() and (right > 0).any():
         size = left / right.where(right > 0)
-    row = size.idxmax()
+    worst = int(np.argmax(size.fillna(-np.inf).to_numpy()))
+    row = left.index[worst]
     scope = " | ".join(str(part) for part in row) if isinstance(row, tuple) else str(row)
-    return Check(
-        what, f"{len(left)} compared; worst: {scope}", float(left[row]), float(right[row]), at_most=at_most
-    )
+    told = f"{len(left)} compared; worst: {scope}"
+    return Check(what, told, float(left.iloc[worst]), float(right.iloc[worst]), at_most=at_most)
 
 
 def _ledger_is_objective(content: Content) -> Check:
@@ -142,7 +142,7 @@ def calendar_hours(content: Content) -> np.ndarray:
     """Return the calendar hours of each period: days between its first day and the next period's."""
     timeline, hours = content.timeline, []
     for place, day in enumerate(timeline.start_date):
-        start = pd.Timestamp(day)
+        start = pd.Timestamp(str(day))
         if timeline.by_months[place]:
             hours.append(
                 (start + pd.DateOffset(months=int(timeline.months[place])) - start) / pd.Timedelta(hours=1)

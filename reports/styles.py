@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from typing import Any, Literal
 
 from openpyxl import Workbook
-from openpyxl.cell.cell import Cell
+from openpyxl.cell.cell import Cell, MergedCell
 from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Side
 
 MONEY = '#,##0;[Red]-#,##0;"-"'
@@ -78,7 +79,7 @@ class Look:
     wrap: bool = False
     indent: int = 0
     form: str = GENERAL
-    underline: str | None = None
+    underline: Literal["single"] | None = None
 
 
 LOOKS: dict[str, Look] = {
@@ -136,7 +137,7 @@ def register(book: Workbook) -> None:
         book.add_named_style(style)
 
 
-def apply(cell: Cell, style: str, form: str = "") -> None:
+def apply(cell: Cell | MergedCell, style: str, form: str = "") -> None:
     """Give a cell a registered style and, when stated, a number format."""
     cell.style = STYLE_PREFIX + style
     if form:
@@ -145,7 +146,7 @@ def apply(cell: Cell, style: str, form: str = "") -> None:
 
 def align(cell: Cell, **settings: object) -> None:
     """Change parts of a cell's alignment (indent, wrap_text, horizontal)."""
-    alignment = copy(cell.alignment)
+    alignment: Any = copy(cell.alignment)
     for name, value in settings.items():
         setattr(alignment, name, value)
     cell.alignment = alignment

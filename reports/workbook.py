@@ -85,7 +85,7 @@ def write_workbook(plan: Plan, path: str | Path, written_on: datetime.date | Non
 def build_workbook(content: Content) -> Workbook:
     """Return the filled workbook of a plan."""
     book = Workbook()
-    book.remove(book.active)
+    book.remove(book.worksheets[0])
     styles.register(book)
     _describe(book, content)
     tables = {name: rows for name in TABLES if len(rows := shown_rows(content, name))}

@@ -56,11 +56,11 @@ def provisioned_kw(rows: Rows, fleet: pd.DataFrame) -> pd.Series:
 
 def staff_price(rows: Rows, site: str) -> str | None:
     """Return the formula of staff cost per kW-year, None where the site states none."""
-    people, pay = (
-        rows.inputs.cell("sites", [site], "staff_per_mw"),
-        rows.inputs.money("sites", [site], "staff_cost_per_year"),
-    )
-    return f"{people}/{rows.inputs.kw_per_mw()}*{pay}" if people and pay else None
+    stated = [rows.inputs.number("sites", [site], name) for name in ("staff_per_mw", "staff_cost_per_year")]
+    if np.isnan(stated).any():
+        return None
+    people = rows.inputs.cell("sites", [site], "staff_per_mw")
+    return f"{people}/{rows.inputs.kw_per_mw()}*{rows.inputs.money('sites', [site], 'staff_cost_per_year')}"
 
 
 def _per_kw(
@@ -101,9 +101,14 @@ def _open(rows: Rows, time: Clock) -> None:
     states = dict(
         zip(wide["site"].astype(str), wide[list(rows.content.timeline.names)].to_numpy(float), strict=True)
     )
+    states = {site: state for site, state in states.items() if state.any()}
     once = {site: rows.inputs.money("sites", [site], "opening_cost") for site in states}
-    yearly = {site: rows.inputs.money("sites", [site], "fixed_cost_per_year") for site in states}
-    monthly = {site: fixed_charge(rows, site, state) for site, state in states.items()}
+    yearly: dict[str, str | float | None] = {
+        site: rows.inputs.money("sites", [site], "fixed_cost_per_year") for site in states
+    }
+    monthly: dict[str, str | float | None] = {
+        site: fixed_charge(rows, site, state) for site, state in states.items()
+    }
     _opening(rows, states, {site: price for site, price in once.items() if price})
     flags = _open_flags(rows, states, [site for site in states if yearly[site] or monthly[site]])
     _while_open(rows, flags, yearly, "site_fixed", "Fixed cost of open sites", "per year", time.years)
@@ -118,7 +123,7 @@ def open_share(sites: pd.DataFrame) -> pd.Series:
 
 
 def _opening(rows: Rows, states: dict[str, np.ndarray], prices: dict[str, str]) -> None:
-    if not any(states[site].any() for site in prices):
+    if not prices:
         return
     rows.title("Opening of sites")
     change = {

@@ -54,7 +54,13 @@ def _priced(
     prices = {place: price(place) for place in built}
     return {
         place: rows.formula(
-            label, place[1], place[0], "kW x price", rows.content.currency, f"{at.here}*{{H}}", prices[place]
+            label,
+            place[1],
+            place[0],
+            "kW x price",
+            rows.content.currency,
+            f"{at.here}*{{H}}",
+            prices[place] or 0.0,
         )
         for place, at in built.items()
         if prices[place]

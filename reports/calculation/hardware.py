@@ -78,7 +78,7 @@ def _installation(rows: Rows, costs: dict[str, At]) -> None:
             "purchase x share",
             rows.content.currency,
             f"{costs[offer].here}*{{H}}",
-            cell,
+            cell or 0.0,
             constant_form=styles.PERCENT_PLAIN,
         )
         for offer, cell in charged.items()
@@ -128,10 +128,8 @@ def ages_at_end(rows: Rows, orders: pd.DataFrame) -> np.ndarray:
     timeline = rows.content.timeline
     place = {name: index for index, name in enumerate(timeline.names)}
     ages = np.zeros(len(timeline.names))
-    for order in orders.itertuples(index=False):
-        ages[place[order.period]] = (
-            timeline.end_years[-1] - timeline.start_years[place[order.in_service_period]]
-        )
+    for ordered, served in zip(orders["period"], orders["in_service_period"], strict=True):
+        ages[place[ordered]] = timeline.end_years[-1] - timeline.start_years[place[served]]
     return ages
 
 
@@ -237,10 +235,8 @@ def own_hardware(rows: Rows) -> pd.DataFrame:
 def cheapest_purchase(rows: Rows, product: str) -> str:
     """Return the purchase offer with the lowest price: the base of maintenance."""
     offers = rows.content.table("offers")
-    sold = (
-        offers[(offers["product"] == product) & (offers["mode"] == "purchase")]["offer"]
-        if len(offers)
-        else []
-    )
-    prices = {str(offer): rows.inputs.price("offers", [str(offer)], "price") for offer in sold}
+    if offers.empty:
+        return ""
+    sold = offers[(offers["product"] == product) & (offers["mode"] == "purchase")]["offer"].astype(str)
+    prices = {offer: rows.inputs.price("offers", [offer], "price") for offer in sold}
     return min(prices, key=lambda offer: prices[offer]) if prices else ""

@@ -120,15 +120,13 @@ def timing_of(content: Content, cost: pd.Series) -> Timing:
     timeline = content.timeline
     place = timeline.names.index(cost["period"])
     rate = float(content.settings["discount_rate_fraction"])
-    years = {
+    years: dict[Timing, float] = {
         "mid": timeline.mid_years[place],
         "start": timeline.start_years[place],
         "end": timeline.end_years[place],
     }
-    away = {
-        timing: abs((1.0 + rate) ** -year - float(cost["discount_factor"])) for timing, year in years.items()
-    }
-    return min(away, key=lambda timing: away[timing])  # type: ignore[return-value]
+    factor = float(cost["discount_factor"])
+    return min(years, key=lambda timing: abs((1.0 + rate) ** -years[timing] - factor))
 
 
 def _totals(rows: Rows, time: Clock) -> tuple[At, At]:

@@ -129,11 +129,12 @@ def mean_index(rows: Rows, offer: str, trend: float) -> np.ndarray:
     orders = rows.content.frame("orders")
     term = rows.inputs.number("offers", [offer], "term_months") / MONTHS_PER_YEAR
     weight, weighted = np.zeros(rows.periods), np.zeros(rows.periods)
-    for order in orders[orders["offer"] == offer].itertuples(index=False):
-        began = timeline.start_years[place[order.in_service_period]]
+    own = orders[orders["offer"] == offer][["period", "in_service_period", "units"]]
+    for ordered, served, units in own.to_numpy().tolist():
+        began = timeline.start_years[place[served]]
         alive = (timeline.start_years >= began) & (
             timeline.start_years < began + term - ALIVE_TOLERANCE_YEARS
         )
-        weight += alive * order.units
-        weighted += alive * order.units * (1.0 + trend) ** timeline.start_years[place[order.period]]
+        weight += alive * units
+        weighted += alive * units * (1.0 + trend) ** timeline.start_years[place[ordered]]
     return np.divide(weighted, weight, out=np.ones(rows.periods), where=weight > 0)

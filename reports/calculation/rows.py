@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from openpyxl.utils import get_column_letter
 
 from reports import styles
@@ -116,7 +117,7 @@ class Rows:
         place: str,
         basis: str,
         unit: str,
-        values: Sequence[float] | np.ndarray,
+        values: Sequence[float] | np.ndarray | pd.Series,
         form: str = styles.QUANTITY,
         total: bool = True,
     ) -> At:

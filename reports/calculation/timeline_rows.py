@@ -67,7 +67,8 @@ def clock(rows: Rows) -> Clock:
         "mid": "middle of the period",
         "end": "end of the period",
     }
-    for timing, years_at in (("start", start), ("mid", middle), ("end", end)):
+    places: dict[Timing, At] = {"start": start, "mid": middle, "end": end}
+    for timing, years_at in places.items():
         label = f"Discount factor, {words[timing]}"
         discount[timing] = rows.formula(
             label, "", "", "", "factor", f"(1+{rate})^-{years_at.here}", "", styles.FACTOR

@@ -9,7 +9,7 @@ from reports import styles
 from reports.blocks import time_block, time_columns
 from reports.cells import put
 from reports.charts import ROWS, stacked_periods
-from reports.content import Content, by_period
+from reports.content import Content, by_period, number_or_nan
 from reports.costs import counted, largest_lines
 from reports.headline import shown_figures
 from reports.labels import Label
@@ -105,7 +105,7 @@ def _baselines(page: Page) -> None:
     for row in content.frame(
         "baselines", ["baseline", "status", "total_cost", "served_fraction"]
     ).itertuples():
-        cost = float("nan") if row.total_cost is None else float(row.total_cost)
+        cost = number_or_nan(row.total_cost)
         relative = cost / total - 1.0 if total else float("nan")
         rows.append(
             (str(row.baseline).capitalize(), row.status, cost, cost - total, relative, row.served_fraction)
