@@ -18,7 +18,7 @@ from planner.coefficients.fleet import STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
 from planner.coefficients.tariff import fixed_charges
 from planner.inputs import Scenario
-from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW, MONTHS_PER_YEAR
+from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW
 
 PAYMENT = ["line", "kind", "paid_period", "timing", "amount"]
 HOURLY_LINES = {

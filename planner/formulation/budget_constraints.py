@@ -16,7 +16,7 @@ def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     sum_{families f, columns j, lines} cost[f,j,line,t] * x[f,j]  <=  B[budget]
     for every budget
 
-    x     decision of a variable family                                 columns order, rent, installed, build_kw, open, grid_kw, peak_kw
+    x     decision of a variable family (every family that is paid for)  columns of c.costs
     cost  currency paid in period t per unit of x, undiscounted; residual value is no payment   c.costs
     B     currency                                                      c.budgets, limit
 

@@ -11,7 +11,7 @@ from planner.coefficients import Coefficients
 from planner.formulation import budget_constraints, fleet_constraints, service_constraints, site_constraints
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.columns import build_columns
-from planner.formulation.objective import cost_vector, token_vector
+from planner.formulation.objective import cost_terms, cost_vector, token_vector
 from planner.formulation.pulp_face import PlanProblem
 
 Family = Callable[[Coefficients, ColumnIndex], RowBlock]
@@ -81,8 +81,9 @@ def build_model(c: Coefficients) -> PlanModel:
     columns = build_columns(c)
     rows = [family(c, columns) for family in FAMILIES.values()]
     rows = [block for block in rows if len(block.labels)]
-    numerator, numerator_constant = cost_vector(c, columns, with_value=False)
-    value, value_constant = cost_vector(c, columns, with_value=True)
+    terms = cost_terms(c, columns)
+    numerator, numerator_constant = cost_vector(terms, columns.count, with_value=False)
+    value, value_constant = cost_vector(terms, columns.count, with_value=True)
     problem = PlanProblem("plan", columns, rows, value, value_constant)
     return PlanModel(
         problem, columns, numerator, numerator_constant, value, value_constant, token_vector(c, columns)

@@ -55,22 +55,17 @@ def build_columns(c: Coefficients) -> ColumnIndex:
 
 def pack(frames: Mapping[str, pd.DataFrame], integer: set[str]) -> ColumnIndex:
     """Return columns for the given labels, families in order; ``open`` is binary, the rest from 0 up."""
-    return ColumnIndex(
-        [
-            ColumnBlock(
-                family,
-                frame.reset_index(drop=True),
-                0.0,
-                1.0 if family == "open" else np.inf,
-                family in integer,
-            )
-            for family, frame in frames.items()
-        ]
-    )
+    blocks = []
+    for family, frame in frames.items():
+        labels = frame.reset_index(drop=True)
+        upper = np.full(len(labels), 1.0 if family == "open" else np.inf)
+        whole = np.full(len(labels), family in integer)
+        blocks.append(ColumnBlock(family, labels, np.zeros(len(labels)), upper, whole))
+    return ColumnIndex(blocks)
 
 
 def run_labels(c: Coefficients) -> pd.DataFrame:
-    """Return point, site, cooling, period, block and the point's workload, shape, class, phase where capacity can exist."""
+    """Return run labels with the point's workload, shape, class and phase, wherever capacity can exist."""
     held = pd.concat(
         [installed_columns(c.alive, c.fleet_units), c.rents[["offer", "site", "cooling", "period"]]],
         ignore_index=True,

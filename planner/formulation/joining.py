@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from planner.formulation.blocks import RowBlock
+from planner.formulation.blocks import RowBlock, Sense
 
 
 def number_rows(labels: pd.DataFrame) -> pd.DataFrame:
@@ -52,7 +52,7 @@ def terms(
 
 
 def row_block(
-    family: str, rows: pd.DataFrame, sense: str, rhs: np.ndarray | float, parts: Sequence[pd.DataFrame]
+    family: str, rows: pd.DataFrame, sense: Sense, rhs: np.ndarray | float, parts: Sequence[pd.DataFrame]
 ) -> RowBlock:
     """Return the family's rows; duplicate terms are added up, zero terms and rows without any term are dropped.
 

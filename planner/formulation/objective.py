@@ -32,19 +32,18 @@ def cost_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def cost_vector(c: Coefficients, columns: ColumnIndex, with_value: bool) -> tuple[np.ndarray, float]:
+def cost_vector(terms: pd.DataFrame, count: int, with_value: bool) -> tuple[np.ndarray, float]:
     """Return present value of cost per unit of each column, and the constant part.
 
-    sum_{rows} amount * discount_factor, by column; ``with_value`` adds the value of optional demand served
-    (objective ``cost``); without it the vector is the numerator of the unit cost.
+    sum_{rows} amount * discount_factor, by column, over the rows of ``cost_terms``; ``with_value`` adds the value of
+    optional demand served (objective ``cost``); without it the vector is the numerator of the unit cost.
     """
-    terms = cost_terms(c, columns)
     if not with_value:
         terms = terms[terms["kind"] != "value"]
     value = (terms["amount"] * terms["discount_factor"]).to_numpy(float)
     column = terms["column"].to_numpy(int)
     fixed = column < 0
-    vector = np.bincount(column[~fixed], weights=value[~fixed], minlength=columns.count)
+    vector = np.bincount(column[~fixed], weights=value[~fixed], minlength=count)
     return vector.astype(float), float(value[fixed].sum())
 
 

@@ -117,7 +117,8 @@ def _phase_balance(
 def capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Busy units, sized on the busiest minute, stay inside the units that are available.
 
-    sum_{k in g} p[k] * run[k,s,e,t,b]  <=  sum_{o of g} A[o] * (installed[o,s,e,t] + rent[o,s,e,t] + rent_hour[o,s,e,t,b])
+    sum_{k in g} p[k] * run[k,s,e,t,b]
+        <=  sum_{o of g} A[o] * (installed[o,s,e,t] + rent[o,s,e,t] + rent_hour[o,s,e,t,b])
     for every product g, site s, cooling e, period t, block b
 
     run        busy units at point k of product g                       column run

@@ -26,7 +26,8 @@ def _units(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
 def grid_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Power at the meter is what stands idle plus what runs adds, times PUE.
 
-    sum_{o,e} PUE[s,e,t,b] * i[o] * installed[o,s,e,t] + sum_{k,e} PUE[s,e,t,b] * d[k] * run[k,s,e,t,b] - grid_kw[s,t,b]  ==  0
+    sum_{o,e} PUE[s,e,t,b] * i[o] * installed[o,s,e,t]
+        + sum_{k,e} PUE[s,e,t,b] * d[k] * run[k,s,e,t,b] - grid_kw[s,t,b]  ==  0
     for every owned or colocation site s, period t, block b
 
     installed  units in service                                         column installed
@@ -36,7 +37,7 @@ def grid_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     PUE        facility over IT power                                   c.pue
     grid_kw    kW at the meter                                          column grid_kw
 
-    Dual: currency per kW in the block; what one kW less of load would save (>= 0).
+    Dual: currency per kW in the block; what one kW less of load would save (<= 0 where the site draws power).
     """
     drawn = columns.frame("grid_kw")
     rows = number_rows(drawn[SITE_BLOCK])
@@ -224,15 +225,10 @@ def stay_open(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     opened = columns.frame("open").merge(c.periods.reset_index()[["period", "ordinal"]], on="period")
     before = opened.assign(ordinal=opened["ordinal"] + 1)[["site", "ordinal", "column"]]
     pairs = opened[["site", "period", "ordinal"]].merge(before[["site", "ordinal"]], on=["site", "ordinal"])
-    rows = number_rows(pairs)
-    block = row_block(
-        "stay_open",
-        rows,
-        "<=",
-        0.0,
-        [terms(rows, before, ["site", "ordinal"], 1.0), terms(rows, opened, ["site", "ordinal"], -1.0)],
-    )
-    return block
+    rows = number_rows(pairs[SITE_PERIOD])
+    dated = rows.assign(ordinal=pairs["ordinal"])
+    parts = [terms(dated, before, ["site", "ordinal"], 1.0), terms(rows, opened, SITE_PERIOD, -1.0)]
+    return row_block("stay_open", rows, "<=", 0.0, parts)
 
 
 def billing_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:

@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from planner.inputs.located import number_text
 from planner.tables import Column
 
 Complaints = dict[int, str]
-Values = np.ndarray | pd.api.extensions.ExtensionArray
+Values: TypeAlias = np.ndarray | pd.api.extensions.ExtensionArray
 
 TEXT = pd.StringDtype(na_value=np.nan)
 """Type of text, key and choice columns (``str``); blank is NaN."""

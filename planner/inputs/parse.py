@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from planner.inputs.cells import (
 from planner.inputs.located import ROW_NUMBER, Located, RawTable
 from planner.tables import TABLES, Table
 
-Rows = pd.DataFrame | Sequence[Mapping[str, object]]
+Rows: TypeAlias = pd.DataFrame | Sequence[Mapping[str, object]]
 
 
 def parse_table(table: Table, raw: RawTable, own: bool, complete: bool = True) -> tuple[Located, list[Fault]]:

@@ -103,8 +103,8 @@ def anchored_timing(
 ) -> Timing:
     """Return the roofline timing of each target shape scaled by the measured ratios.
 
-    With both latencies measured the rate follows from them, at the measured share of Little's law; with a rate alone the offline rate is scaled
-    and the latencies stay unknown.
+    With both latencies measured the rate follows from them, at the measured share of Little's law; with a
+    rate alone the offline rate is scaled and the latencies stay unknown.
     """
     inputs = rows["shape_input"].to_numpy(float)[:, None]
     generated = rows["shape_generated"].to_numpy(float)[:, None]

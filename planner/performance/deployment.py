@@ -184,39 +184,30 @@ def missing_facts(joined: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     joined : DataFrame
-        Result of ``join_facts`` with column ``path`` from ``compute_path``.
+        Result of ``join_facts`` with column ``path`` from ``compute_path``; with ``chips`` and ``pipeline``
+        the links between the chips of a replica are checked too.
     """
     reason = pd.Series("", index=joined.index, dtype="str")
-    checks = (
-        (joined["memory_gb"].isna(), "chip " + joined["chip"].astype("str") + " is not in the catalogue"),
-        (
-            joined["bandwidth_efficiency_fraction"].isna(),
-            "chip family " + joined["family"].astype("str") + " has no fitted or borrowed fractions",
-        ),
-        (joined["parameters_total_b"].isna(), "model " + joined["model"].astype("str") + " is unknown"),
-        (
-            joined[["layers", "hidden", "heads", "kv_elements_full", "parameters_active_b"]]
-            .isna()
-            .any(axis=1),
-            "model " + joined["model"].astype("str") + " lacks architecture facts",
-        ),
+    chip, model = joined["chip"].astype("str"), joined["model"].astype("str")
+    precision = joined["weight_precision"].astype("str")
+    facts = joined[["layers", "hidden", "heads", "kv_elements_full", "parameters_active_b"]]
+    share = pd.Series(_by_path(joined, joined["path"], MFU_COLUMNS), index=joined.index)
+    no_family = "chip family " + joined["family"].astype("str") + " has no fitted or borrowed fractions"
+    checks: list[tuple[pd.Series, pd.Series | str]] = [
+        (joined["memory_gb"].isna(), "chip " + chip + " is not in the catalogue"),
+        (joined["bandwidth_efficiency_fraction"].isna(), no_family),
+        (joined["parameters_total_b"].isna(), "model " + model + " is unknown"),
+        (facts.isna().any(axis=1), "model " + model + " lacks architecture facts"),
         (joined["weight_precision"].isna(), "the weight precision is not known"),
-        (
-            joined["path"].isna(),
-            "chip "
-            + joined["chip"].astype("str")
-            + " has no "
-            + joined["weight_precision"].astype("str")
-            + " path",
-        ),
-        (
-            _by_path(joined, joined["path"], MFU_COLUMNS) != _by_path(joined, joined["path"], MFU_COLUMNS),
-            "no achieved compute fraction for this precision on the chip family",
-        ),
-    )
+        (joined["path"].isna(), "chip " + chip + " has no " + precision + " path"),
+        (share.isna(), "no achieved compute fraction for this precision on the chip family"),
+    ]
+    if "chips" in joined:
+        apart = joined["chips"].gt(joined["pipeline"]) & joined["scale_up_gb_per_s"].isna()
+        checks.append((apart, "the bandwidth between the chips is not in the catalogue"))
     for failed, message in checks:
         text = pd.Series(message, index=joined.index, dtype="str")
-        reason = reason.mask(reason.eq("") & pd.Series(failed, index=joined.index), text)
+        reason = reason.mask(reason.eq("") & failed, text)
     return reason
 
 

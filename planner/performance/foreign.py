@@ -40,8 +40,11 @@ OPTIONAL_COLUMNS: Mapping[str, str | float] = {
     "concurrency_or_batch": np.nan,
     "conc_kind": "",
     "prefix_cache_hit": 0.0,
+    "spec_decode": "n",
+    "disaggregated": "n",
 }
 YES = ("y", "yes", "true", "1")
+SPECULATIVE = (*YES, "suspected_y")
 PRECISION_OF_CACHE = {"bf16": "bf16", "int4": "bf16"}
 
 
@@ -124,6 +127,8 @@ def point_facts(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.Da
             "prefix_cache_hit": facts["prefix_cache_hit"].astype(float),
             "load": facts["concurrency_or_batch"].astype(float),
             "load_kind": first_match(facts["conc_kind"], LOAD_WORDS).fillna("closed_loop"),
+            "separate": facts["disaggregated"].astype("str").str.lower().isin(YES),
+            "speculative": facts["spec_decode"].astype("str").str.lower().isin(SPECULATIVE),
             "tuning_ratio": 1.0,
             **{name: era.map(eras[name]).astype(float) for name in ERA_COLUMNS},
         }

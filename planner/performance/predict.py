@@ -16,12 +16,14 @@ from planner.performance.roofline_constants import RooflineConstants, roofline_c
 from planner.performance.serving import (
     Lengths,
     balanced_concurrency,
-    batch_requests_per_s,
     closed_loop,
 )
 from planner.units import MS_PER_SECOND
 
 REQUIRED = ["row_id", "chip", "chips_used", "model", "engine", "weight_precision", "input_len", "output_len"]
+UNUSUAL_BAND = (0.5, 2.0)
+"""Band of rows with speculative decoding or separate prefill: the roofline was not fitted on any."""
+
 OUTPUT_COLUMNS = [
     "row_id",
     "predicted_tpot_ms",
@@ -45,8 +47,8 @@ def predict_points(rows: pd.DataFrame) -> pd.DataFrame:
     rows : DataFrame
         Columns row_id, chip, chips_used, tp, pp, ep, attention_dp, model, engine, engine_version,
         weight_precision, kv_precision, input_len, output_len, concurrency_or_batch, conc_kind,
-        prefix_cache_hit; the optional ones may be absent. Chips and models may carry foreign spellings
-        listed in table ``aliases``.
+        prefix_cache_hit, spec_decode, disaggregated; the optional ones may be absent. Chips and models may
+        carry foreign spellings listed in table ``aliases``.
 
     Returns
     -------
@@ -70,12 +72,26 @@ def predict_points(rows: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Load:
-    """The load of each row, arrays (n, 1): lengths, stated load (NaN = the most that fits) and its kind."""
+    """The load of each row, arrays (n, 1).
+
+    Attributes
+    ----------
+    lengths
+        Tokens of a request.
+    stated
+        Concurrency, batch or requests/s; NaN = the most that fits.
+    offered, together
+        The load is a request rate; the load is a batch started together or kept full.
+    separate, speculative
+        Prompts run on other chips than decoding; several tokens are proposed per step.
+    """
 
     lengths: Lengths
     stated: Array
     offered: Array
     together: Array
+    separate: Array
+    speculative: Array
 
 
 def row_loads(facts: pd.DataFrame) -> Load:
@@ -92,6 +108,8 @@ def row_loads(facts: pd.DataFrame) -> Load:
         column("load"),
         facts["load_kind"].eq("offered").to_numpy()[:, None],
         facts["load_kind"].isin(["static_batch", "offline_max", "open_loop"]).to_numpy()[:, None],
+        facts["separate"].to_numpy(bool)[:, None],
+        facts["speculative"].to_numpy(bool)[:, None],
     )
 
 
@@ -99,9 +117,11 @@ def served(deployment: Deployments, load: Load, constants: RooflineConstants) ->
     """Return TTFT (s), TPOT (s) and output rate (tok/s) of each row under its load, each (n, 1).
 
     closed loop: both latencies and ``B * output / (TTFT + (output - 1) * TPOT)``. Static batch and offline:
-    the batch rate. Offered rate: the concurrency that balances it. A batch must hold every request at its full
-    length, a loop only at the mean of its life. Requests beyond what memory holds wait: each full turn adds
-    to the time to first token.
+    the batch rate. Offered rate: the concurrency that balances it. A batch must hold every request at its
+    full length, a loop only at the mean of its life. Requests beyond what memory holds wait: each full turn
+    adds to the time to first token. Speculative decoding shortens a step by a catalogue ratio; where prompts
+    run on chips of their own they do not delay decoding (the split of the chips is not known, so all of them
+    are taken to decode).
     """
     lengths = load.lengths
     full = lengths.prompt + lengths.generated
@@ -116,23 +136,27 @@ def served(deployment: Deployments, load: Load, constants: RooflineConstants) ->
             deployment.take(rows), load.stated[rows], fitting[rows], part, constants
         )
     timing = closed_loop(deployment, batch, lengths, constants)
-    batch_rate = batch_requests_per_s(deployment, batch, lengths, constants)
-    rate = np.where(load.together, batch_rate, timing.requests_per_s)
+    step_s = timing.step_s * np.where(load.speculative, constants.speculative_step_ratio, 1.0)
+    tpot_s = step_s + np.where(load.separate, 0.0, timing.tpot_s - timing.step_s)
+    turn_s = timing.ttft_s + np.maximum(lengths.generated - 1.0, 0.0) * tpot_s
+    whole_s = lengths.generated * step_s + batch * timing.prefill_s
+    rate = batch / np.where(load.together, whole_s, turn_s)
     rate = np.where(load.offered, np.fmin(load.stated, rate), rate)
     queued_s = np.where(load.offered, 0.0, np.maximum(asked / batch - 1.0, 0.0)) * batch / rate
-    return timing.ttft_s + queued_s, timing.tpot_s, rate * lengths.generated
+    return timing.ttft_s + queued_s, tpot_s, rate * lengths.generated
 
 
 def predicted_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
     """Return the predicted columns of rows that have all facts."""
     ttft_s, tpot_s, output_tok_per_s = served(deployments(facts), row_loads(facts), constants)
+    usual = ~(facts["separate"] | facts["speculative"])
     return pd.DataFrame(
         {
             "predicted_tpot_ms": (tpot_s * MS_PER_SECOND)[:, 0],
             "predicted_throughput_out_tok_s": output_tok_per_s[:, 0],
             "predicted_ttft_ms": (ttft_s * MS_PER_SECOND)[:, 0],
-            "band_low_ratio": facts["band_low_ratio"],
-            "band_high_ratio": facts["band_high_ratio"],
+            "band_low_ratio": facts["band_low_ratio"].where(usual, UNUSUAL_BAND[0]),
+            "band_high_ratio": facts["band_high_ratio"].where(usual, UNUSUAL_BAND[1]),
         },
         index=facts.index,
     )

@@ -12,7 +12,7 @@ from planner.units import BYTES_PER_GB, US_PER_SECOND
 
 @dataclass(frozen=True)
 class RooflineConstants:
-    """Values of table ``roofline_constants`` by name (units and meanings stand there), and their newest date."""
+    """Values of table ``roofline_constants`` by name (units and meanings stand there), newest date last."""
 
     overlap_exponent: float
     expert_read_ratio: float
@@ -32,6 +32,7 @@ class RooflineConstants:
     pipeline_imbalance_ratio: float
     memory_overhead_gb: float
     sequence_limit: float
+    speculative_step_ratio: float
     first_token_prefill_ratio: float
     first_token_step_ratio: float
     first_token_chunk_tokens: float

@@ -59,8 +59,9 @@ def classes(points: pd.DataFrame, routes: pd.DataFrame, most: int = 0) -> tuple[
     """Return the points of every latency class and the class of every route.
 
     Routes of one workload whose budgets select the same points share a class, named after its tightest budget
-    (``any`` without a latency target). Where more than ``most`` classes are left, neighbours whose budgets are
-    nearest in proportion are joined under the tighter one: a route is never granted what its budget forbids.
+    (``any`` without a latency target). Where more than ``most`` classes are left, neighbours whose budgets
+    are nearest in proportion are joined under the tighter one: a route is never granted what its budget
+    forbids.
 
     Parameters
     ----------

@@ -138,6 +138,6 @@ def empty_row_shortages(c: Coefficients, error: EmptyRow) -> pd.DataFrame:
     for row in worst.to_dict("records"):
         place = ", ".join(str(row[name]) for name in limit.place)
         text = shortage_text(limit.resource, place, row["period"], row["amount"], limit.unit)
-        reason = "no admissible unit can be in service there by then (lead time, latency, memory or power rules every one out)"
+        reason = "no unit can be in service by then: lead time, latency, memory or power rules out every one"
         rows.append((limit.resource, place, row["period"], row["amount"], limit.unit, f"{text}: {reason}"))
     return pd.DataFrame(rows, columns=SHORTAGES)

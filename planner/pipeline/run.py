@@ -19,9 +19,9 @@ from planner.pipeline.baselines import baseline_frame
 from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages
 from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
+from planner.pipeline.strategy import Goal, solve_main
 from planner.plan.assemble import no_plan, solved_plan
 from planner.plan.plan import Plan
-from planner.pipeline.strategy import Goal, solve_main
 from planner.solve import Solution, SolveOptions
 
 
@@ -169,5 +169,6 @@ def _require_equal(solver_objective: float, ledger: float) -> None:
     scale = max(abs(solver_objective), abs(ledger), 1e-9)
     if abs(solver_objective - ledger) > OBJECTIVE_TOLERANCE * scale:
         raise SolverFailed(
-            f"the sum of the cost rows, {ledger:.10g}, is not the solver's objective, {solver_objective:.10g}: the plan is not reported"
+            f"the sum of the cost rows, {ledger:.10g}, is not the solver's objective, {solver_objective:.10g}: "
+            "the plan is not reported"
         )

@@ -30,7 +30,7 @@ def decided(columns: ColumnIndex, values: np.ndarray, family: str, name: str) ->
 def decision_frames(
     scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray
 ) -> dict[str, pd.DataFrame]:
-    """Return orders, fleet, hourly_rent, serving, flows, placement, unserved, energy, peaks, site_power, build, sites."""
+    """Return the decision frames: orders, fleet, serving, flows, energy, power, build, sites and what they imply."""
     serving = _serving(c, columns, values)
     flows = decided(columns, values, "flow", "requests_per_s").drop(columns="column")
     fleet = _fleet(c, columns, values, serving)
@@ -293,7 +293,7 @@ def _site_power(c: Coefficients, fleet: pd.DataFrame, energy: pd.DataFrame) -> p
 
 
 def _sites(c: Coefficients, columns: ColumnIndex, values: np.ndarray, fleet: pd.DataFrame) -> pd.DataFrame:
-    """Return site, period, open, open_fraction: the binary where opening costs something, else whether a unit stands there.
+    """Return site, period, open, open_fraction: by the binary where opening costs something, else by what stands there.
 
     ``open_fraction`` is 0 or 1, and a share in the linear relaxation.
     """

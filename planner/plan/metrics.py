@@ -49,7 +49,7 @@ def token_frame(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataF
 
 
 def accounting_cost(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """Return the sources' cost by part: accelerator depreciation, electricity, operations staff, network (undiscounted).
+    """Return the sources' cost by part: accelerator depreciation, electricity, staff, network (undiscounted).
 
     Depreciation of bought units is straight line to zero over their life from the day they serve, inside the horizon;
     the price of leases, reservations and rentals stands beside it as the accelerators' own cost.
@@ -287,7 +287,7 @@ def _fleet_metrics(
 
 
 def held_unit_hours(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return product, site, cooling, period, unit_hours held: whole periods, and hour by hour what is rented by the hour."""
+    """Return product, site, cooling, period, unit_hours: whole periods, and hour by hour what is rented by the hour."""
     pool = ["product", "site", "cooling", "period"]
     fleet, hourly = frames["fleet"], frames["hourly_rent"]
     by_hour = pd.MultiIndex.from_frame(fleet[["offer", "site", "cooling", "period"]]).isin(

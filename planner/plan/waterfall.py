@@ -15,7 +15,8 @@ from planner.units import FLOPS_PER_TFLOPS, PARAMS_PER_BILLION, SECONDS_PER_HOUR
 LINKS = (
     (
         "nameplate compute",
-        "dense peak of the installed chips at the engine's precision over the FLOPs of one visible output token, its prefill included",
+        "dense peak of the installed chips at the engine's precision over the FLOPs of one visible output token, "
+        "its prefill included",
     ),
     (
         "effective compute",
@@ -115,7 +116,7 @@ def _chain(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFram
 
 
 def _compute_rates(scenario: Scenario, table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return visible output tokens/s of one unit at nameplate compute and at the family's achieved share (NaN: unknown)."""
+    """Return visible output tokens/s of one unit at nameplate and at achieved compute (NaN: unknown)."""
     tables = scenario.tables
     about = table[["product", "model", "engine"]].merge(
         tables["products"][["product", "chip", "chips_per_unit"]], on="product", how="left"

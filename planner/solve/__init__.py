@@ -11,7 +11,7 @@ from planner.solve.elastic import elastic
 from planner.solve.options import Progress, SolveOptions
 from planner.solve.ratio import solve_ratio, solve_ratio_fixed
 from planner.solve.ratio_lp import Ratio
-from planner.solve.result import Solution, Termination
+from planner.solve.result import Solution, Termination, relative_gap
 
 __all__ = [
     "Progress",
@@ -21,6 +21,7 @@ __all__ = [
     "Termination",
     "available_solvers",
     "elastic",
+    "relative_gap",
     "solve",
     "solve_fixed",
     "solve_ratio",

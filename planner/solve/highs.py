@@ -50,6 +50,8 @@ class Limits:
         Proven bound that is good enough.
     feasibility
         Absolute tolerance of rows and bounds; None chooses by the gap.
+    interior_point
+        Solve an LP by interior point to 1e-8 without a basis: no duals to rely on.
     """
 
     relative_gap: float = 0.0
@@ -57,6 +59,7 @@ class Limits:
     seconds: float | None = None
     stop_at_bound: float = np.inf
     feasibility: float | None = None
+    interior_point: bool = False
 
 
 class Unbounded(SolverFailed):
@@ -206,6 +209,8 @@ class HighsSession:
             mip_feasibility_tolerance=limits.feasibility or whole,
             primal_feasibility_tolerance=limits.feasibility or usual,
             dual_feasibility_tolerance=usual,
+            solver="ipm" if limits.interior_point else "choose",
+            run_crossover="off" if limits.interior_point else "on",
         )
 
     def _set_start(self, start: np.ndarray) -> None:

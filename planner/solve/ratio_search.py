@@ -7,16 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.errors import Fault, InputError
 from planner.formulation.arrays import ModelArrays
 from planner.solve.core import open_session
-from planner.solve.highs import HighsSession, Limits, Unbounded
+from planner.solve.highs import HighsSession, Limits
 from planner.solve.options import Progress, SolveOptions
-from planner.solve.ratio_lp import LP_ROUNDING, MOST_STEPS, Ratio, lp_least_ratio
-from planner.solve.result import Solution, Stop, Termination, relative_gap, status_of_plan
+from planner.solve.ratio_lp import (
+    LP_ROUNDING,
+    MOST_STEPS,
+    Ratio,
+    extreme_denominator,
+    greatest_denominator,
+    is_constant,
+    lp_least_ratio,
+    require_positive,
+)
+from planner.solve.result import ROUNDING, Solution, Stop, Termination, relative_gap, status_of_plan
 
-CONSTANT = 1e-9
-"""Relative width of the denominator's range below which it is a constant."""
 START_TOLERANCE = 1e-6
 SHRINK = 4.0
 """How much tighter a step is repeated that neither improved the plan nor certified it."""
@@ -42,101 +48,62 @@ class RatioSearch:
         self.low, self.high = 0.0, np.inf
         self.best: Solution | None = None
         self.least, self.bound = np.inf, -np.inf
-        self.level, self.step = 0.0, "start"
+        self.level, self.reference, self.step = 0.0, 0.0, "start"
         self.stop: Stop = "proof"
         self.steps = 0
 
-    def run(self, start: np.ndarray | None, denominator_range: tuple[float, float] | None) -> Solution:
+    def run(self, start: np.ndarray | None, relaxation: Solution | None) -> Solution:
         """Return the plan of least ratio, certified within the gap unless a limit ends the search."""
-        quiet = replace(self.options, solver="highs", relax=True, progress=None)
-        relaxed = HighsSession(self.arrays, quiet)
-        if denominator_range is not None:
-            self.low, self.high = denominator_range
-        else:
-            failed = self._find_range(relaxed)
-            if failed is not None:
-                return failed
-        self._require_positive()
-        if self.high - self.low <= CONSTANT * self.high:
-            return self._constant_denominator()
-        if self.is_milp and start is not None and self._usable(start):
-            self._take(Solution(Termination("feasible", -np.inf, np.inf, 0.0), start, np.nan))
-            return self._search()
-        relaxation = lp_least_ratio(relaxed, self.ratio, self._limits())
-        if (
-            not self.is_milp
-            or relaxation.termination.stop != "proof"
-            or not relaxation.termination.has_values
-        ):
-            return self._as_ratio(relaxation)
+        if relaxation is None or relaxation.denominator_range is None:
+            relaxation = self._relaxation()
+        if not self.is_milp or relaxation.denominator_range is None:
+            return relaxation
+        self.low, self.high = relaxation.denominator_range
         self.bound = relaxation.objective - LP_ROUNDING * abs(relaxation.objective)
+        if not np.isfinite(self.high):
+            self.high = greatest_denominator(self.arrays, self.ratio, self.options, self._limits())
+        if start is not None and self._usable(start):
+            self._take(Solution(Termination("feasible", -np.inf, np.inf, 0.0), start, np.nan))
         return self._search()
 
-    def _find_range(self, relaxed: HighsSession) -> Solution | None:
-        """Set the range of the denominator over the relaxation; return a solution only when that fails."""
-        denominator, offset = self.ratio.denominator, self.ratio.denominator_offset
-        relaxed.set_cost(denominator, offset)
-        lowest = relaxed.run(self._limits())
+    def _relaxation(self) -> Solution:
+        """Return the least ratio of the relaxation with the least denominator, or why there is none."""
+        session = HighsSession(self.arrays, replace(self.options, solver="highs", relax=True, progress=None))
+        session.set_cost(self.ratio.numerator, self.ratio.numerator_offset)
+        cheapest = session.run(self._limits())
+        if not cheapest.termination.has_values or cheapest.termination.stop != "proof":
+            return self._without_plan(cheapest)
+        lowest = extreme_denominator(self.arrays, self.ratio, 1.0, self.options, self._limits())
         if not lowest.termination.has_values or lowest.termination.stop != "proof":
-            return self._as_ratio(lowest)
-        relaxed.set_cost(-denominator, -offset)
-        try:
-            highest = relaxed.run(self._limits())
-        except Unbounded:
-            self.low = lowest.objective
-            return None
-        if not highest.termination.has_values or highest.termination.stop != "proof":
-            return self._as_ratio(highest)
-        self.low, self.high = lowest.objective, -highest.objective
-        return None
-
-    def _require_positive(self) -> None:
-        size = self.high if np.isfinite(self.high) else 1.0
-        if self.low > CONSTANT * size:
-            return
-        message = (
-            "a plan may serve nothing at all, so its unit cost means nothing: state a must-serve share of "
-            "some workload, or choose the objective cost"
-        )
-        raise InputError([Fault("objective unit-cost", message, value=f"least denominator {self.low:.6g}")])
+            return self._without_plan(lowest)
+        require_positive(lowest.objective)
+        found = lp_least_ratio(session, self.ratio, self._limits(), self.ratio.at(cheapest.values))
+        if not found.termination.has_values or found.termination.stop != "proof":
+            return self._without_plan(found)
+        ended = replace(found.termination, seconds=time.perf_counter() - self.began)
+        return replace(found, termination=ended, denominator_range=(lowest.objective, np.inf))
 
     def _usable(self, start: np.ndarray) -> bool:
         complete = start.shape == self.arrays.cost.shape and bool(np.isfinite(start).all())
         return complete and self.arrays.violation_at(start) <= START_TOLERANCE
-
-    def _constant_denominator(self) -> Solution:
-        """Return the least ratio where every plan has the same denominator: one ordinary solve is enough."""
-        session = open_session(self.arrays, self._reporting())
-        session.set_cost(self.ratio.numerator, self.ratio.numerator_offset)
-        self.step = "single step, every plan has the same denominator"
-        found = session.run(replace(self._limits(), relative_gap=self.options.gap), step=self.step)
-        if not found.termination.has_values:
-            return self._as_ratio(found)
-        self._take(found)
-        self._certify(found.termination.bound)
-        self.stop = found.termination.stop
-        return self._finished(found.termination.detail)
 
     def _search(self) -> Solution:
         """Run MILP steps until the ratio is certified; every step starts from the plan in hand."""
         session = open_session(self.arrays, self._reporting())
         gap, shrink, detail = self.options.gap, 1.0, ""
         for self.steps in range(1, MOST_STEPS + 1):
-            self.level = self._next_level()
+            limits = self._set_level(shrink)
             self.step = f"ratio step {self.steps}"
-            session.set_cost(*self.ratio.cost_at(self.level))
+            session.set_cost(*self.ratio.cost_at(self.level, self.reference))
             held = None if self.best is None else self.best.values
-            limits = replace(self._limits(), absolute_gap=self._absolute_gap() / shrink, stop_at_bound=0.0)
-            found = session.run(
-                limits if held is not None else replace(limits, stop_at_bound=np.inf), held, self.step
-            )
+            found = session.run(limits, held, self.step)
             detail = found.termination.detail
             if found.termination.status == "infeasible":
-                return self._as_ratio(found)
+                return self._without_plan(found)
             self._certify(found.termination.bound)
             improved = found.termination.has_values and self._take(found)
             self.stop = found.termination.stop
-            if self.stop != "proof" or relative_gap(self.least, self.bound) <= gap:
+            if self.stop != "proof" or relative_gap(self.least, self.bound) <= gap + ROUNDING:
                 break
             if not improved:
                 if gap == 0:
@@ -144,25 +111,34 @@ class RatioSearch:
                 shrink *= SHRINK
         return self._finished(detail)
 
-    def _next_level(self) -> float:
-        """Return the next level: the relaxation's ratio first, then just below the plan in hand."""
-        if self.best is None:
-            return self.bound
-        return self.least - 0.5 * self.options.gap * abs(self.least)
+    def _set_level(self, shrink: float) -> Limits:
+        """Set level and reference denominator of the next step and return when it may stop.
 
-    def _absolute_gap(self) -> float:
-        """Return the gap of N - vD, in its units, at which a step may stop: a quarter of the ratio's gap."""
-        size = self.low if self.best is None else self.ratio.denominator_at(self.best.values)
-        return 0.25 * self.options.gap * abs(self.level) * size
+        The reference turns ``N - vD`` into ``N - v (D - reference)``, which is about N: solvers steer their
+        heuristics by a gap relative to the objective, and that says nothing where the objective is near zero.
+        Without a plan in hand the level is the relaxation's ratio. With one it lies half the gap below, and a
+        bound that reaches ``v reference`` certifies it.
+        """
+        gap = self.options.gap
+        if self.best is None or is_constant(self.low, self.high):
+            self.level, self.reference = self.bound, self.low
+            share = 1.0 if is_constant(self.low, self.high) else 0.5
+            return replace(self._limits(), relative_gap=share * gap / shrink)
+        self.level = self.least - 0.5 * gap * abs(self.least)
+        self.reference = self.ratio.denominator_at(self.best.values)
+        enough = self.level * self.reference
+        absolute = 0.25 * gap * abs(enough) / shrink
+        return replace(self._limits(), relative_gap=0.0, absolute_gap=absolute, stop_at_bound=enough)
 
     def _certify(self, bound: float) -> None:
-        """Raise the certified ratio by a proven lower bound of ``N - level D``."""
+        """Raise the certified ratio by a proven lower bound of ``N - level (D - reference)``."""
         if np.isfinite(bound):
             self.bound = max(self.bound, self._certified(bound))
 
     def _certified(self, bound: float) -> float:
-        size = self.low if bound < 0 else self.high
-        return self.level + (bound / size if np.isfinite(size) else 0.0)
+        below = bound - self.level * self.reference
+        size = self.low if below < 0 else self.high
+        return self.level + (below / size if np.isfinite(size) else 0.0)
 
     def _take(self, found: Solution) -> bool:
         """Keep a plan if its ratio is less; return whether it was."""
@@ -173,8 +149,10 @@ class RatioSearch:
         return True
 
     def _limits(self) -> Limits:
+        """Return limits with the seconds left; the gap only tells LP steps how exact to be."""
         total = self.options.time_limit_s
-        return Limits(seconds=None if total is None else total - (time.perf_counter() - self.began))
+        left = None if total is None else total - (time.perf_counter() - self.began)
+        return Limits(relative_gap=self.options.gap, seconds=left)
 
     def _finished(self, detail: str) -> Solution:
         """Return the plan in hand with its certificate."""
@@ -185,20 +163,16 @@ class RatioSearch:
             return Solution(ended, nothing, np.nan)
         bound = min(self.bound, self.least)
         gap = relative_gap(self.least, bound)
-        words = f"{detail}; ratio steps: {self.steps or 1}"
+        words = f"{detail}; ratio steps: {self.steps}"
         ended = Termination(status_of_plan(gap, self.options.gap), bound, gap, seconds, words, self.stop)
         return replace(self.best, objective=self.least, termination=ended)
 
-    def _as_ratio(self, found: Solution) -> Solution:
-        """Return an LP's outcome as the outcome of the search, timed over all steps."""
-        seconds = time.perf_counter() - self.began
-        ended = replace(found.termination, seconds=seconds)
-        if self.is_milp or found.termination.stop != "proof":
-            ended = replace(ended, gap=np.inf)
-            if ended.status != "infeasible":
-                ended = replace(ended, status="no_solution", bound=self.bound)
-            return Solution(ended, np.full(len(self.arrays.cost), np.nan), np.nan)
-        return replace(found, termination=ended)
+    def _without_plan(self, found: Solution) -> Solution:
+        """Return the outcome of a step that ends the search without a plan of least ratio."""
+        ended = replace(found.termination, gap=np.inf, seconds=time.perf_counter() - self.began)
+        if ended.status != "infeasible":
+            ended = replace(ended, status="no_solution", bound=self.bound)
+        return Solution(ended, np.full(len(self.arrays.cost), np.nan), np.nan)
 
     def _reporting(self) -> SolveOptions:
         """Return the options with progress told in terms of the ratio."""

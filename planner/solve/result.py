@@ -64,6 +64,8 @@ class Solution:
         Change of the optimal objective per unit of right-hand side, per row; None for a MILP.
     reduced_costs
         Change of the optimal objective per unit of a column held off its bound; None for a MILP.
+    denominator_range
+        Least and greatest denominator of any plan, where a relaxed ratio was solved; greatest may be open.
     """
 
     termination: Termination
@@ -71,6 +73,7 @@ class Solution:
     objective: float
     row_duals: np.ndarray | None = None
     reduced_costs: np.ndarray | None = None
+    denominator_range: tuple[float, float] | None = None
 
     @property
     def status(self) -> Status:

@@ -60,9 +60,11 @@ class View:
     def by_key(self, name: str, column: str) -> pd.Series:
         """Return a column of a table with one key, by that key; of repeated keys the first."""
         if (name, column) not in self._by_key:
-            key = self.tables[name].table.key[0]
-            rows = self.frame(name)[[key, column]].dropna(subset=key).drop_duplicates(key)
-            self._by_key[name, column] = rows.set_index(key)[column]
+            keys = self.frame(name)[self.tables[name].table.key[0]]
+            values = self.frame(name)[column]
+            first = (keys.notna() & ~keys.duplicated()).to_numpy()
+            index = pd.Index(keys.array[first], name=keys.name)
+            self._by_key[name, column] = pd.Series(values.array[first], index=index, name=column)
         return self._by_key[name, column]
 
     def known(self, name: str, column: str) -> frozenset[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +13,51 @@ import numpy as np
 
 from planner.errors import Fault, InputError
 from planner.inputs.importers.importer import readable_file
+from planner.inputs.importers.json_trimming import trimmed_json
 
 
 def load_json_object(path: Path) -> Mapping[str, Any]:
     """Return the object of a JSON file; a name that occurs twice in one object is a fault, not a choice."""
-    readable_file(path)
-
-    def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise InputError(
-                [Fault(path.name, "occurs twice in one object", column=name) for name in repeated]
-            )
-        return dict(pairs)
-
-    try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=unique)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError([Fault(path.name, f"is not JSON: {error}")]) from None
+    document = load_json(path)
     if not isinstance(document, dict):
         raise InputError([Fault(path.name, "must be one JSON object")])
     return document
+
+
+def load_json(path: Path, leave_out: Iterable[str] = ()) -> Any:
+    """Return the value of a JSON file; ``NaN`` and ``Infinity`` are read as floats.
+
+    Parameters
+    ----------
+    path
+        UTF-8 file, with or without a byte-order mark.
+    leave_out
+        Names whose arrays and objects are passed over unread (they become None), for files larger than memory.
+    """
+    readable_file(path)
+    content = trimmed_json(path, leave_out) if leave_out else path.read_bytes()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError([Fault(path.name, f"is not JSON: {error}")]) from None
+    return parsed_json(text, path.name)
+
+
+def parsed_json(text: str, where: str) -> Any:
+    """Return the value of a JSON text; a name that occurs twice in one object is a fault."""
+
+    def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            repeated = sorted(name for name, count in counts.items() if count > 1)
+            raise InputError([Fault(where, "occurs twice in one object", column=name) for name in repeated])
+        return members
+
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError([Fault(where, f"is not JSON: {error}")]) from None
 
 
 class Reader:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -199,15 +199,7 @@ class Facts:
         return keyed(trips, ["region", "site"])
 
 
-@overload
-def at(table: pd.DataFrame, rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame: ...
-
-
-@overload
-def at(table: pd.Series, rows: pd.DataFrame, key: Sequence[str]) -> pd.Series: ...
-
-
-def at(table: pd.DataFrame | pd.Series, rows: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame | pd.Series:
+def at(table: Any, rows: pd.DataFrame, key: Sequence[str]) -> Any:
     """Return the table's rows for the labels of ``rows``, in their order and on their index; NaN where
     absent.
     """

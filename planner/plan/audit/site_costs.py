@@ -143,8 +143,8 @@ def energy_entries(books: Books) -> pd.DataFrame:
 def billing_windows(books: Books) -> pd.DataFrame:
     """Return site, component, period, month, block, price: what each demand charge looks at.
 
-    A charge looks at a block of which any hour class touches its local months, days and hours. ``price`` is what one
-    kW costs in the month: in a month in which the charge holds on some days only, their share of it.
+    A charge looks at a block of which any hour class touches its local months, days and hours. ``price`` is
+    what one kW costs in the month: in a month in which the charge holds on some days only, their share of it.
     """
     cells = books["block_cells"]
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
@@ -162,7 +162,9 @@ def billing_windows(books: Books) -> pd.DataFrame:
 
 
 def held_share(books: Books, first: pd.Timestamp, last: pd.Timestamp) -> pd.Series:
-    """Return the share of the days of each (period, month) from the first to the last day of a charge, blank = open."""
+    """Return the share of the days of each (period, month) from the first to the last day of a charge, blank
+    = open.
+    """
     shares = {}
     for row in books.facts.periods.reset_index().to_dict("records"):
         days = pd.date_range(row["start_date"], row["end_date"], freq="D", inclusive="left")
