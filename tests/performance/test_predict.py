@@ -163,3 +163,15 @@ def test_predicting_the_file_through_the_public_function_gives_the_same_numbers(
     found = predict_points(sample).set_index("row_id")["predicted_tpot_ms"]
     expected = rows.set_index("row_id").loc[found.index, "predicted_tpot_ms"]
     assert found.to_numpy() == pytest.approx(expected.to_numpy())
+
+
+def test_prompts_on_chips_of_their_own_do_not_delay_decoding_and_speculation_shortens_steps():
+    rows = predicted(
+        row(row_id="plain", input_len=8192),
+        row(row_id="apart", input_len=8192, disaggregated="y"),
+        row(row_id="draft", input_len=8192, disaggregated="y", spec_decode="y"),
+    )
+    tpot = rows["predicted_tpot_ms"]
+    assert tpot["apart"] < tpot["plain"]
+    assert tpot["draft"] == pytest.approx(0.61 * tpot["apart"])
+    assert rows.loc[["apart", "draft"], "band_low_ratio"].eq(0.5).all()
