@@ -1,0 +1,151 @@
+"""Each constraint family alone on the tiny case, as LP text that a person has checked against its docstring."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_coefficients import settings, tiny
+
+from planner.formulation.build import FAMILIES, build_model
+from planner.formulation.columns import build_columns
+from planner.formulation.joining import EmptyRow
+from planner.formulation.lp_text import lp_text
+
+GOLDEN = Path(__file__).parent / "golden"
+REGENERATE = "REGENERATE_GOLDEN" in os.environ
+"""``REGENERATE_GOLDEN=1 pytest tests/formulation/test_families.py`` writes the texts anew; review the diff."""
+
+
+@pytest.fixture(scope="module")
+def case():
+    return tiny()
+
+
+@pytest.fixture(scope="module")
+def columns(case):
+    return build_columns(case)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
+    text = lp_text(columns, [FAMILIES[name](case, columns)])
+    path = GOLDEN / f"{name}.lp"
+    if REGENERATE:
+        path.write_text(text, encoding="utf-8")
+    stored = path.read_text(encoding="utf-8").splitlines()
+    difference = "\n".join(difflib.unified_diff(stored, text.splitlines(), "golden", "now", lineterm=""))
+    assert not difference, difference
+
+
+def test_every_golden_text_belongs_to_a_family():
+    assert {path.stem for path in GOLDEN.iterdir()} == set(FAMILIES)
+
+
+def labels(columns, family):
+    return set(columns.block(family).labels.itertuples(index=False, name=None))
+
+
+def test_what_nothing_can_serve_has_no_column(columns):
+    flows = columns.block("flow").labels
+    # No box has arrived at the campus in t1, so its racks would prefill for nobody.
+    code = flows[flows["workload"] == "code"]
+    assert set(zip(code["site"], code["period"], strict=True)) == {
+        ("cloud", "t1"),
+        ("campus", "t2"),
+        ("cloud", "t2"),
+    }
+    # Chat has no route to the campus, and the west only one to the hall; its points for late answers run nowhere else.
+    assert set(flows.loc[flows["workload"] == "chat", "site"]) == {"hall", "cloud"}
+    assert set(flows.loc[flows["region"] == "west", "site"]) == {"hall"}
+    runs = columns.block("run").labels
+    late = runs[runs["point"].isin(["short late", "long late"])]
+    assert set(late.itertuples(index=False, name=None)) == {
+        ("short late", "hall", "air", "t2", "day"),
+        ("long late", "hall", "air", "t2", "day"),
+    }
+    # Nobody asks for code at night.
+    assert not (flows["workload"].eq("code") & flows["block"].eq("night")).any()
+    assert not (runs["point"].isin(["in", "out", "whole"]) & runs["block"].eq("night")).any()
+
+
+def test_only_workloads_with_optional_demand_may_go_unserved(columns):
+    assert {label[0] for label in labels(columns, "unserved")} == {"chat"}
+
+
+def test_a_lease_of_one_period_serves_in_that_period_only(columns):
+    held = {label for label in labels(columns, "installed") if label[0] in ("box lease", "fleet:old")}
+    assert held == {
+        ("box lease", "hall", "air", "t1"),
+        ("box lease", "hall", "air", "t2"),
+        ("fleet:old", "hall", "air", "t1"),
+    }
+
+
+def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns):
+    whole = {block.family for block in columns.blocks if block.integer.all()}
+    fluid = {block.family for block in columns.blocks if not block.integer.any()}
+    assert whole == {"order", "rent", "rent_hour", "open"}
+    assert whole | fluid == {block.family for block in columns.blocks}
+    assert set(columns.block("open").upper) == {1.0}
+    relaxed = build_columns(tiny(settings=settings(integer_hourly_rent=False)))
+    assert not relaxed.block("rent_hour").integer.any()
+
+
+def test_demand_that_nothing_can_serve_is_named(case):
+    alone = case.demand.iloc[[-1]].assign(block="night")
+    unreachable = tiny(routes=case.routes[case.routes["workload"] == "chat"], demand=alone)
+    with pytest.raises(EmptyRow) as caught:
+        build_model(unreachable)
+    assert caught.value.family == "demand_balance"
+    assert caught.value.labels.to_dict("records") == [
+        {"workload": "code", "shape": "any", "region": "east", "period": "t2", "block": "night"}
+    ]
+    assert list(caught.value.rhs) == [5.0]
+
+
+def test_a_coefficient_that_is_missing_is_not_a_zero(case, columns):
+    holes = tiny(stands=case.stands.assign(provisioned_kw=np.nan))
+    with pytest.raises(ValueError, match=r"no kw for .*hall"):
+        FAMILIES["provisioned_power"](holes, columns)
+
+
+def test_the_whole_model_holds_the_families_in_reading_order(case):
+    model = build_model(case)
+    assert [block.family for block in model.problem.rows] == list(FAMILIES)
+    bare = build_model(tiny(budgets=case.budgets.iloc[:0], supply=case.supply.iloc[:0]))
+    missing = set(FAMILIES) - {block.family for block in bare.problem.rows}
+    assert missing == {"budget", "supply", "hourly_supply"}
+
+
+def test_the_objective_is_the_present_value_of_each_decision(case):
+    model = build_model(case)
+
+    def at(vector, family, *label):
+        block = model.columns.block(family).labels
+        found = [k for k, row in enumerate(block.itertuples(index=False, name=None)) if row == label]
+        return vector[model.columns.position(family)][found[0]]
+
+    # 250,000 now, 190,000 back after the year at 10 %.
+    order = at(model.value, "order", "box purchase", "hall", "air", "t1")
+    assert order == pytest.approx(250_000 - 190_000 / 1.1)
+    # Two payments in the middle of the halves.
+    reserved = at(model.value, "order", "box reserved", "cloud", "hosted", "t1")
+    assert reserved == pytest.approx(62_000 / 1.1**0.25 + 62_000 / 1.1**0.75)
+    # Opened in t1 the site costs 100,000 once and its fixed cost twice; from t2 once each.
+    first, second = at(model.value, "open", "campus", "t1"), at(model.value, "open", "campus", "t2")
+    assert first + second == pytest.approx(100_000 + 30_000 / 1.1**0.25 + 30_000 / 1.1**0.75)
+    assert second == pytest.approx(100_000 / 1.1**0.5 + 30_000 / 1.1**0.75)
+    # Lost value counts under the objective cost and never in the numerator of the unit cost.
+    lost = at(model.value, "unserved", "chat", "east", "t1", "night")
+    assert lost == pytest.approx(50 * 175 * 3_600 * 2_844 / 1e6 / 1.1**0.25)
+    assert at(model.numerator, "unserved", "chat", "east", "t1", "night") == 0.0
+    # A box that decodes 3 requests/s of 200 tokens for 1,500 hours; the racks that prefill make no token.
+    tokens = at(model.denominator, "run", "out", "campus", "liquid", "t2", "day")
+    assert tokens == pytest.approx(3 * 200 * 3_600 * 1_500 / 1e6 / 1.1**0.75)
+    assert at(model.denominator, "run", "in", "campus", "liquid", "t2", "day") == 0.0
+    assert at(model.value, "grid_kw", "hall", "t1", "night") == pytest.approx(2_844 * 0.06 / 1.1**0.25)
+    assert at(model.value, "peak_kw", "hall", "any hour", "t2") == pytest.approx(6 * 4 / 1.1**0.75)

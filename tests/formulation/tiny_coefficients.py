@@ -1,0 +1,295 @@
+"""A hand-made case that every constraint family says something about, small enough to read its matrix.
+
+Two halves of a year with two blocks each. Boxes serve *chat* (two shapes, a fifth optional) in the hall and in the
+cloud; at the campus racks prefill and boxes decode *code*, which the cloud's boxes serve whole. The numbers are
+chosen apart from one another, so that a coefficient in a golden text can be told by its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.inputs import Settings
+
+STAND = ["offer", "site", "cooling"]
+PAID = ["line", "kind", "paid_period", "timing", "amount"]
+DAY, NIGHT = 1_500.0, 2_844.0
+
+
+def tiny(**changed: Any) -> Coefficients:
+    """Return the case; named frames are put in the place of its own."""
+    parts = _time() | _service() | _fleet() | _sites() | {"costs": costs()}
+    return replace(Coefficients(settings=settings(), **parts), **changed)
+
+
+def settings(**changed: Any) -> Settings:
+    return Settings(name="tiny", discount_rate_fraction=0.1, objective="cost", gap=0.0, **changed)
+
+
+def table(columns: str, *rows: tuple[Any, ...]) -> pd.DataFrame:
+    """Return a frame from blank-separated column names and rows; text columns are ``str`` as everywhere."""
+    return pd.DataFrame(list(rows), columns=columns.split())
+
+
+def _time() -> Mapping[str, Any]:
+    periods = table(
+        "period ordinal start_date months hours start_weeks start_years mid_years",
+        ("t1", 0, pd.Timestamp("2027-01-01"), 6.0, DAY + NIGHT, 0.0, 0.0, 0.25),
+        ("t2", 1, pd.Timestamp("2027-07-01"), 6.0, DAY + NIGHT, 26.0, 0.5, 0.75),
+    ).assign(months_equivalent=6.0, years=0.5)
+    discounts = {f"discount_{name}": 1.1 ** -periods[f"{name}_years"] for name in ("start", "mid")}
+    periods = periods.assign(**discounts, discount_end=1.1**-1.0).set_index("period")
+    blocks = table(
+        "period block hours label",
+        ("t1", "day", DAY, "day"),
+        ("t1", "night", NIGHT, "night"),
+        ("t2", "day", DAY, "day"),
+        ("t2", "night", NIGHT, "night"),
+    )
+    return {"periods": periods, "blocks": blocks, "assigned_cells": pd.DataFrame()}
+
+
+def _service() -> Mapping[str, Any]:
+    return {
+        "demand": table(
+            "workload region period block requests_per_s",
+            ("chat", "east", "t1", "day", 8.0),
+            ("chat", "east", "t1", "night", 4.0),
+            ("chat", "east", "t2", "day", 12.0),
+            ("chat", "east", "t2", "night", 6.0),
+            ("chat", "west", "t2", "day", 2.0),
+            ("code", "east", "t1", "day", 3.0),
+            ("code", "east", "t2", "day", 5.0),
+        ),
+        "shapes": table(
+            "workload shape share_fraction input_tokens output_tokens reference_mtok_per_request",
+            ("chat", "short", 0.75, 500.0, 100.0, 100e-6),
+            ("chat", "long", 0.25, 2_000.0, 400.0, 400e-6),
+            ("code", "any", 1.0, 8_000.0, 200.0, 200e-6),
+        ),
+        "workloads": table(
+            "workload must_serve_fraction value_per_mtok", ("chat", 0.8, 50.0), ("code", 1.0, float("nan"))
+        ).set_index("workload"),
+        # The campus is too far for chat, the cloud too far for the west, and the hall answers the west late.
+        "routes": table(
+            "workload region site ttft_class rtt_ms",
+            ("chat", "east", "hall", "near", 5.0),
+            ("chat", "east", "cloud", "near", 20.0),
+            ("chat", "west", "hall", "far", 80.0),
+            ("code", "east", "campus", "near", 40.0),
+            ("code", "east", "cloud", "near", 20.0),
+        ),
+        "runs": table(
+            "point site cooling workload shape ttft_class product phase requests_per_s peak_ratio added_kw "
+            "effective_mtok_per_request generated_mtok_per_request",
+            ("short", "hall", "air", "chat", "short", "near", "box", "mixed", 5.0, 1.3, 5.0, 100e-6, 150e-6),
+            ("long", "hall", "air", "chat", "long", "near", "box", "mixed", 2.0, 1.2, 6.0, 400e-6, 600e-6),
+            ("short late", "hall", "air", "chat", "short", "far", "box", "mixed", 4.0, 1.3, 4.5, 100e-6, 150e-6),
+            ("long late", "hall", "air", "chat", "long", "far", "box", "mixed", 1.5, 1.2, 5.5, 400e-6, 600e-6),
+            ("short", "cloud", "hosted", "chat", "short", "near", "box", "mixed", 5.5, 1.3, 0.0, 100e-6, 150e-6),
+            ("long", "cloud", "hosted", "chat", "long", "near", "box", "mixed", 2.2, 1.2, 0.0, 400e-6, 600e-6),
+            ("whole", "campus", "liquid", "code", "any", "near", "box", "mixed", 1.0, 1.4, 6.5, 200e-6, 200e-6),
+            ("whole", "cloud", "hosted", "code", "any", "near", "box", "mixed", 1.1, 1.4, 0.0, 200e-6, 200e-6),
+            ("in", "campus", "liquid", "code", "any", "near", "rack", "prefill", 20.0, 1.5, 30.0, 0.0, 0.0),
+            ("out", "campus", "liquid", "code", "any", "near", "box", "decode", 3.0, 1.1, 7.0, 200e-6, 200e-6),
+        ),
+    }  # fmt: skip
+
+
+def _fleet() -> Mapping[str, Any]:
+    """Purchases of boxes take a period; racks and leases serve at once, a lease for one period only."""
+    return {
+        "stands": table(
+            "offer site cooling product chip mode includes provisioned_kw idle_kw racks availability_fraction",
+            ("box purchase", "hall", "air", "box", "b", "purchase", "hardware", 10.0, 3.0, 0.5, 0.98),
+            ("box purchase", "campus", "liquid", "box", "b", "purchase", "hardware", 10.0, 3.0, 0.25, 0.98),
+            ("rack purchase", "campus", "liquid", "rack", "r", "purchase", "hardware", 40.0, 8.0, 1.0, 0.95),
+            ("box lease", "hall", "air", "box", "b", "lease", "hardware", 10.0, 3.0, 0.5, 0.98),
+            ("box reserved", "cloud", "hosted", "box", "b", "reserved", "hosted", 0.0, 0.0, 0.0, 0.98),
+            ("box rent", "cloud", "hosted", "box", "b", "on_demand", "hosted", 0.0, 0.0, 0.0, 0.98),
+            ("box hour", "cloud", "hosted", "box", "b", "spot", "hosted", 0.0, 0.0, 0.0, 0.9),
+            ("fleet:old", "hall", "air", "box", "b", "owned", "hardware", 10.0, 3.0, 0.5, 0.98),
+        ),
+        "orders": table(
+            "offer site cooling period in_service_ordinal service_years",
+            ("box purchase", "hall", "air", "t1", 1, 5.0),
+            ("box purchase", "campus", "liquid", "t1", 1, 5.0),
+            ("rack purchase", "campus", "liquid", "t1", 0, 5.0),
+            ("rack purchase", "campus", "liquid", "t2", 1, 5.0),
+            ("box lease", "hall", "air", "t1", 0, 0.5),
+            ("box lease", "hall", "air", "t2", 1, 0.5),
+            ("box reserved", "cloud", "hosted", "t1", 0, 1.0),
+        ),
+        "alive": table(
+            "offer site cooling period alive_period",
+            ("box purchase", "hall", "air", "t1", "t2"),
+            ("box purchase", "campus", "liquid", "t1", "t2"),
+            ("rack purchase", "campus", "liquid", "t1", "t1"),
+            ("rack purchase", "campus", "liquid", "t1", "t2"),
+            ("rack purchase", "campus", "liquid", "t2", "t2"),
+            ("box lease", "hall", "air", "t1", "t1"),
+            ("box lease", "hall", "air", "t2", "t2"),
+            ("box reserved", "cloud", "hosted", "t1", "t1"),
+            ("box reserved", "cloud", "hosted", "t1", "t2"),
+        ),
+        "rents": table(
+            "offer site cooling period rent_step",
+            ("box rent", "cloud", "hosted", "t1", "period"),
+            ("box rent", "cloud", "hosted", "t2", "period"),
+            ("box hour", "cloud", "hosted", "t1", "hour"),
+            ("box hour", "cloud", "hosted", "t2", "hour"),
+        ),
+        "fleet_units": table("offer site cooling period units", ("fleet:old", "hall", "air", "t1", 3.0)),
+        # The last row limits an order that cannot be made any more: it has no row in the model.
+        "supply": table(
+            "offer period units",
+            ("box purchase", "t1", 7.0),
+            ("rack purchase", "t2", 0.0),
+            ("box rent", "t1", 6.0),
+            ("box hour", "t1", 2.0),
+            ("box purchase", "t2", 9.0),
+        ),
+    }
+
+
+def _sites() -> Mapping[str, Any]:
+    nan = float("nan")
+    charges = "site component period months price_per_kw_month"
+    return {
+        "pue": table(
+            "site cooling period block pue",
+            *(("hall", "air", t, b, pue) for t, b, pue in
+              (("t1", "day", 1.5), ("t1", "night", 1.25), ("t2", "day", 1.6), ("t2", "night", 1.3))),
+            *(("campus", "liquid", t, b, pue) for t, b, pue in
+              (("t1", "day", 1.2), ("t1", "night", 1.1), ("t2", "day", 1.2), ("t2", "night", 1.1))),
+            *(("cloud", "hosted", t, b, 1.0) for t in ("t1", "t2") for b in ("day", "night")),
+        ),
+        "design_pue": table(
+            "site cooling period pue",
+            ("hall", "air", "t1", 1.7), ("hall", "air", "t2", 1.8),
+            ("campus", "liquid", "t1", 1.25), ("campus", "liquid", "t2", 1.25),
+            ("cloud", "hosted", "t1", 1.0), ("cloud", "hosted", "t2", 1.0),
+        ),
+        "prices": pd.DataFrame(),
+        "site_limits": table(
+            "site period kind usable_kw headroom_fraction it_limit_kw facility_limit_kw racks",
+            ("hall", "t1", "colo", 200.0, 0.1, 150.0, nan, 12.0),
+            ("hall", "t2", "colo", 300.0, 0.1, 150.0, nan, 12.0),
+            ("campus", "t1", "owned", 500.0, 0.2, nan, 450.0, nan),
+            ("campus", "t2", "owned", 500.0, 0.2, nan, 450.0, nan),
+        ),
+        "halls": table(
+            "site cooling existing_kw capacity_kw owned",
+            ("hall", "air", 0.0, 130.0, False), ("campus", "liquid", 80.0, nan, True),
+        ),
+        "builds": table("site cooling period ordinal in_service_ordinal", ("campus", "liquid", "t1", 0, 1)),
+        "openings": table("site period", ("campus", "t1"), ("campus", "t2")),
+        "peaks": table(
+            charges,
+            ("hall", "afternoon", "t1", 6.0, 9.0),
+            ("hall", "afternoon", "t2", 6.0, 9.0),
+            ("hall", "any hour", "t2", 6.0, 4.0),
+        ),
+        "peak_blocks": table(
+            "site component period block",
+            ("hall", "afternoon", "t1", "day"),
+            ("hall", "afternoon", "t2", "day"),
+            ("hall", "any hour", "t2", "day"),
+            ("hall", "any hour", "t2", "night"),
+        ),
+        "budgets": table(
+            "budget kind period site limit",
+            ("capex of the first half", "capex", "t1", nan, 1_900_000.0),
+            ("running the hall", "opex", nan, "hall", 700_000.0),
+            ("everything", "total", nan, nan, 9_000_000.0),
+        ),
+    }  # fmt: skip
+
+
+def costs() -> Mapping[str, pd.DataFrame]:
+    """Return what each decision costs, in round numbers; residual value at the end is the only income."""
+    stand = "offer site cooling period line kind paid_period timing amount"
+    return {
+        "order": table(
+            stand,
+            ("box purchase", "hall", "air", "t1", "hardware_purchase", "capex", "t1", "start", 250_000.0),
+            ("box purchase", "hall", "air", "t1", "hardware_residual", "capex", "t2", "end", -190_000.0),
+            ("box purchase", "campus", "liquid", "t1", "hardware_purchase", "capex", "t1", "start", 250_000.0),
+            ("box purchase", "campus", "liquid", "t1", "hardware_residual", "capex", "t2", "end", -190_000.0),
+            ("rack purchase", "campus", "liquid", "t1", "hardware_purchase", "capex", "t1", "start", 800_000.0),
+            ("rack purchase", "campus", "liquid", "t1", "hardware_residual", "capex", "t2", "end", -600_000.0),
+            ("rack purchase", "campus", "liquid", "t2", "hardware_purchase", "capex", "t2", "start", 700_000.0),
+            ("rack purchase", "campus", "liquid", "t2", "hardware_residual", "capex", "t2", "end", -620_000.0),
+            ("box lease", "hall", "air", "t1", "lease", "opex", "t1", "mid", 45_000.0),
+            ("box lease", "hall", "air", "t2", "lease", "opex", "t2", "mid", 44_000.0),
+            ("box reserved", "cloud", "hosted", "t1", "reserved_rent", "opex", "t1", "mid", 62_000.0),
+            ("box reserved", "cloud", "hosted", "t1", "reserved_rent", "opex", "t2", "mid", 62_000.0),
+        ),
+        "rent": table(
+            stand,
+            ("box rent", "cloud", "hosted", "t1", "on_demand_rent", "opex", "t1", "mid", 80_000.0),
+            ("box rent", "cloud", "hosted", "t2", "on_demand_rent", "opex", "t2", "mid", 78_000.0),
+        ),
+        "rent_hour": table(
+            "offer site cooling period block line kind paid_period timing amount",
+            *(
+                ("box hour", "cloud", "hosted", t, b, "spot_rent", "opex", t, "mid", hours * 12.0)
+                for t in ("t1", "t2")
+                for b, hours in (("day", DAY), ("night", NIGHT))
+            ),
+        ),
+        "installed": table(
+            stand,
+            ("box purchase", "hall", "air", "t2", "facility_rent", "opex", "t2", "mid", 9_000.0),
+            ("box lease", "hall", "air", "t1", "facility_rent", "opex", "t1", "mid", 9_000.0),
+            ("box lease", "hall", "air", "t2", "facility_rent", "opex", "t2", "mid", 9_000.0),
+            ("fleet:old", "hall", "air", "t1", "facility_rent", "opex", "t1", "mid", 9_000.0),
+            ("rack purchase", "campus", "liquid", "t1", "maintenance", "opex", "t1", "mid", 20_000.0),
+            ("rack purchase", "campus", "liquid", "t2", "maintenance", "opex", "t2", "mid", 20_000.0),
+        ),
+        "build_kw": table(
+            "site cooling period line kind paid_period timing amount",
+            ("campus", "liquid", "t1", "facility_build", "capex", "t1", "start", 9_000.0),
+            ("campus", "liquid", "t1", "facility_residual", "capex", "t2", "end", -7_000.0),
+        ),
+        "open": table(
+            "site period line kind paid_period timing amount",
+            ("campus", "t1", "site_opening", "capex", "t1", "start", 100_000.0),
+            ("campus", "t1", "site_opening", "capex", "t2", "start", -100_000.0),
+            ("campus", "t2", "site_opening", "capex", "t2", "start", 100_000.0),
+            ("campus", "t1", "site_fixed", "opex", "t1", "mid", 30_000.0),
+            ("campus", "t2", "site_fixed", "opex", "t2", "mid", 30_000.0),
+        ),
+        "grid_kw": table(
+            "site period block line kind paid_period timing amount",
+            *(
+                (s, t, b, "energy", "opex", t, "mid", hours * price)
+                for s in ("hall", "campus")
+                for t in ("t1", "t2")
+                for b, hours, price in (("day", DAY, 0.1), ("night", NIGHT, 0.06))
+            ),
+        ),
+        "peak_kw": table(
+            "site component period line kind paid_period timing amount",
+            ("hall", "afternoon", "t1", "demand_charge", "opex", "t1", "mid", 54.0),
+            ("hall", "afternoon", "t2", "demand_charge", "opex", "t2", "mid", 54.0),
+            ("hall", "any hour", "t2", "demand_charge", "opex", "t2", "mid", 24.0),
+        ),
+        # 50 per Mtok x (0.75 x 100 + 0.25 x 400) tokens x 3,600 s x hours.
+        "unserved": table(
+            "workload region period block line kind paid_period timing amount",
+            *(
+                ("chat", region, t, b, "optional_demand_value", "value", t, "mid", 50 * 175e-6 * 3_600 * hours)
+                for region, t, b, hours in (
+                    ("east", "t1", "day", DAY), ("east", "t1", "night", NIGHT), ("east", "t2", "day", DAY),
+                    ("east", "t2", "night", NIGHT), ("west", "t2", "day", DAY),
+                )
+            ),
+        ),
+        "constant": pd.DataFrame(columns=["workload", "region", "period", "block", *PAID]),
+    }  # fmt: skip
