@@ -19,7 +19,7 @@ def fleet_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     installed  units in service                                        column installed
     order      units ordered in t'                                     column order
-    alive      1 when an order of t' serves in t: t' + lead + install <= t < commissioning + life or term; else no term, c.alive
+    alive      1 when an order of t' serves in t: t' + lead + install <= t < in service + life or term (c.alive)
     E          units of an existing lot in service in t                c.fleet_units, units
 
     Dual: currency per unit-period; what one unit more of this lot in service in t would save.
