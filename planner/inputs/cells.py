@@ -19,7 +19,7 @@ import pandas as pd
 from planner.inputs.located import number_text
 from planner.tables import Column
 
-Complaints = dict[int, str]
+Complaints: TypeAlias = dict[int, str]
 Values: TypeAlias = np.ndarray | pd.api.extensions.ExtensionArray
 
 TEXT = pd.StringDtype(na_value=np.nan)

@@ -70,11 +70,11 @@ def same(left, right):
 
 @pytest.mark.parametrize("name", ["case", "case.xlsx"])
 @settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(rows=st.lists(ROW, min_size=1, max_size=12), text=NASTY_TEXT)
+@given(rows=st.lists(ROW, min_size=4, max_size=30), text=NASTY_TEXT)
 def test_nasty_text_and_every_digit_survive_writing_and_reading(tmp_path, name, rows, text):
     frame = offers(rows)
     target = write_tables(tmp_path / name, SETTINGS | {"description": text}, {"offers": frame}, force=True)
@@ -138,12 +138,11 @@ def test_a_cell_that_cannot_be_read_stops_the_conversion_and_leaves_nothing(tmp_
 @pytest.mark.parametrize("name", ["case", "case.xlsx"])
 def test_an_existing_target_is_kept_unless_forced(tmp_path, name):
     target = write_tables(tmp_path / name, SETTINGS, tables())
-    before = load_scenario(target).input_hash
     with pytest.raises(InputError, match="exists already"):
         write_tables(target, SETTINGS | {"seed": 7}, tables())
-    assert load_scenario(target).input_hash == before
+    assert "seed" not in read_tables(target)[0]
     write_tables(target, SETTINGS | {"seed": 7}, tables(), force=True)
-    assert load_scenario(target).settings.seed == 7
+    assert read_tables(target)[0]["seed"] == 7
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 

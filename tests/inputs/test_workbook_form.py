@@ -50,14 +50,30 @@ def test_a_workbook_holds_the_same_scenario_as_the_values_it_was_made_of(origina
     assert from_file.warnings == in_memory.warnings
 
 
-def test_a_fault_names_sheet_row_and_cell(edited):
-    path = edited(lambda book: setattr(cell(book, "offers", "price", 3), "value", "cheap"))
-    assert refused(path) == [("plan.xlsx[offers]", 3, "F3 (price)", "cheap")]
+def test_every_fault_names_sheet_row_and_cell(edited):
+    def change(book):
+        for row, value in zip((2, 3, 4), ("cheap", True, "#REF!"), strict=True):
+            cell(book, "offers", "price", row).value = value
+        cell(book, "tariffs", "price", 2).value = dt.datetime(2027, 1, 1)
+        cell(book, "tariffs", "price", 3).value = "n/a"
+        cell(book, "tariffs", "start_date", 2).value = dt.datetime(2027, 1, 1, 12, 30)
+        cell(book, "tariffs", "start_date", 3).value = "next spring"
+        cell(book, "tariffs", "start_date", 4).value = dt.time(12, 0)
+        book["settings"]["B3"].value = 8
 
-
-def test_a_fault_of_a_setting_names_its_cell(edited):
-    path = edited(lambda book: setattr(book["settings"]["B3"], "value", 8))
-    assert refused(path) == [("plan.xlsx[settings]", 3, "B3 (discount_rate_fraction)", "8")]
+    places = refused(edited(change))
+    starts = openpyxl.utils.get_column_letter(TABLES["tariffs"].column_names.index("start_date") + 1)
+    assert places == [
+        ("plan.xlsx[settings]", 3, "B3 (discount_rate_fraction)", "8"),
+        ("plan.xlsx[offers]", 2, "F2 (price)", "cheap"),
+        ("plan.xlsx[offers]", 3, "F3 (price)", "True"),
+        ("plan.xlsx[offers]", 4, "F4 (price)", "#REF!"),
+        ("plan.xlsx[tariffs]", 2, "D2 (price)", "2027-01-01T00:00:00"),
+        ("plan.xlsx[tariffs]", 2, f"{starts}2 (start_date)", "2027-01-01T12:30:00"),
+        ("plan.xlsx[tariffs]", 3, "D3 (price)", "n/a"),
+        ("plan.xlsx[tariffs]", 3, f"{starts}3 (start_date)", "next spring"),
+        ("plan.xlsx[tariffs]", 4, f"{starts}4 (start_date)", "12:00:00"),
+    ]
 
 
 def test_dates_numbers_and_booleans_of_a_spreadsheet_are_taken(edited):
@@ -79,19 +95,6 @@ def test_dates_numbers_and_booleans_of_a_spreadsheet_are_taken(edited):
     assert loaded.tables["products"].set_index("product")["rack_scale"]["box"]
     region = loaded.tables["regions"].set_index("region").loc["north"]
     assert (region["source_date"], region["country"]) == ("2026-11-01", "7")
-
-
-@pytest.mark.parametrize("value", [dt.datetime(2027, 1, 1, 12, 30), "next spring", dt.time(12, 0)], ids=str)
-def test_what_is_no_date_is_refused(edited, value):
-    path = edited(lambda book: setattr(cell(book, "offers", "available_from", 2), "value", value))
-    ((where, row, column, _),) = refused(path)
-    assert (where, row, column.endswith("(available_from)")) == ("plan.xlsx[offers]", 2, True)
-
-
-@pytest.mark.parametrize("value", [True, dt.datetime(2027, 1, 1), "#REF!", "n/a"], ids=str)
-def test_what_is_no_number_is_refused(edited, value):
-    path = edited(lambda book: setattr(cell(book, "offers", "price", 2), "value", value))
-    assert [place[:3] for place in refused(path)] == [("plan.xlsx[offers]", 2, "F2 (price)")]
 
 
 def test_a_formula_without_a_stored_value_is_refused(edited):
