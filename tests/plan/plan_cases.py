@@ -10,7 +10,7 @@ from typing import Any
 
 from planner.inputs import Scenario, make_scenario
 from planner.pipeline import RunOptions, run_plan
-from planner.plan import Plan
+from planner.plan import AuditReport, Plan, audit_plan
 
 Rows = list[dict[str, Any]]
 
@@ -344,7 +344,9 @@ def limited() -> Scenario:
 
 
 def bridged() -> Scenario:
-    """Bought units take five months; rentals by the hour, spot and a reservation bridge; an old lot retires."""
+    """Bought units take five months; rentals by the hour, spot and a reservation bridge; an old lot
+    retires.
+    """
     tables = base_tables()
     tables["sites"].append(CLOUD)
     tables["fleet"] = [
@@ -403,7 +405,9 @@ def optional() -> Scenario:
 
 
 def far_apart() -> Scenario:
-    """Two halls on two continents with their own tariffs and money; latency targets; a lease; two services."""
+    """Two halls on two continents with their own tariffs and money; latency targets; a lease; two
+    services.
+    """
     tables = base_tables()
     hall = tables["sites"][0]
     tables["sites"] = [
@@ -510,7 +514,9 @@ def far_apart() -> Scenario:
 
 
 def owned() -> Scenario:
-    """An owned site has to be opened and built: air stands already, liquid is built, one cheap period is missed."""
+    """An owned site has to be opened and built: air stands already, liquid is built, one cheap period is
+    missed.
+    """
     tables = base_tables()
     site = {
         "site": "campus",
@@ -543,7 +549,9 @@ def owned() -> Scenario:
 
 
 def split() -> Scenario:
-    """Prefill and decode run on different boxes, with targets for the first token, each later one, and the whole."""
+    """Prefill and decode run on different boxes, with targets for the first token, each later one, and the
+    whole.
+    """
     tables = base_tables()
     engine = shipped("engines")[0] | {"models": None, "vendors": None}
     tables["software_eras"] = shipped("software_eras")
@@ -592,10 +600,132 @@ def impossible() -> Scenario:
     return scenario_of(tables)
 
 
-CASES = {case.__name__: case for case in (limited, bridged, optional, far_apart, owned, split, impossible)}
+def by_hand() -> Scenario:
+    """One period of 100 hours, one steady service, one kind of box at one hall: everything can be worked out
+    by hand.
+
+    6 requests/s of 500 prompt and 1,000 visible tokens, twice as many generated, a quarter of them tried
+    again. A box makes 6.25 attempts/s at full clock; the hall holds 0.8 of it: 5 attempts/s, 4 first
+    attempts/s. 1.5 boxes are busy, so 2 are bought. A box draws 3 kW idle and 8 kW busy; the hall adds 0.2 kW
+    per kW and runs no chiller.
+    """
+    tables = base_tables()
+    tables["periods"] = [{"period": "run", "start_date": "2027-01-04", "hours": 100}]
+    tables["chips"] = [
+        shipped("chips")[0]
+        | {
+            "chip": "core",
+            "family": "plain",
+            "bf16_tflops": 100,
+            "memory_tb_per_s": 2,
+            "fp8_tflops": None,
+            "int8_tops": None,
+            "fp4_tflops": None,
+            "tdp_w": 600,
+        }
+    ]
+    tables["chip_families"] = [
+        shipped("chip_families")[0]
+        | {"family": "plain", "mfu_bf16_fraction": 0.5, "mfu_fp8_fraction": None, "mfu_fp4_fraction": None}
+    ]
+    steady = {"opaque_prefill_time_fraction": 0.5, "prefill_power_ratio": 1, "decode_power_ratio": 1}
+    tables["roofline_constants"] = [
+        row | {"value": steady.get(str(row["constant"]), row["value"])}
+        for row in tables["roofline_constants"]
+    ]
+    tables["models"] = [shipped("models")[0] | {"model": "one", "parameters_active_b": 8}]
+    engine = shipped("engines")[0] | {
+        "engine": "exact",
+        "models": None,
+        "vendors": None,
+        "quality_pass_fraction": 1,
+    }
+    tables["software_eras"] = shipped("software_eras")
+    tables["engines"] = [engine | {"weight_precision": "bf16", "kv_precision": "bf16"}]
+    tables["cooling"][0] |= {
+        "frequency_prefill_fraction": 0.8,
+        "frequency_decode_fraction": 0.8,
+        "distribution_loss_fraction": 0.2,
+        "fan_pump_fraction": 0,
+        "supply_c": 60,
+    }
+    tables["tariffs"] = [tables["tariffs"][0] | {"price": 0.1}]
+    tables["sites"] = [
+        {
+            "site": "hall",
+            "region": "east",
+            "kind": "colo",
+            "tariff": "grid",
+            "rent_per_kw_month": 73,
+            "staff_per_mw": 10,
+            "staff_cost_per_year": 87_600,
+            "network_cost_per_kw_year": 87.6,
+            "currency": "USD",
+            **SAID,
+        }
+    ]
+    tables["products"][0] |= {
+        "chip": "core",
+        "failures_per_year": None,
+        "repair_days": None,
+        "maintenance_fraction_per_year": None,
+    }
+    tables["offers"] = [
+        {
+            "offer": "box purchase",
+            "product": "box",
+            "vendor": "Maker",
+            "mode": "purchase",
+            "includes": "hardware",
+            "price": 438_000,
+            "price_unit": "unit",
+            "currency": "USD",
+            "lead_weeks": 0,
+            "install_weeks": 0,
+            **SAID,
+        }
+    ]
+    tables["workloads"] = [
+        workload(
+            "chat",
+            model="one",
+            success_fraction=0.9,
+            quality_pass_fraction=0.8,
+            retry_fraction=0.25,
+            reasoning_ratio=2,
+            cached_input_fraction=0,
+            minute_peak_input_ratio=1,
+            minute_peak_output_ratio=1,
+        )
+    ]
+    tables["shapes"] = [
+        {
+            "workload": "chat",
+            "shape": "only",
+            "share_fraction": 1,
+            "input_tokens": 500,
+            "output_tokens": 1_000,
+        }
+    ]
+    tables["operating_points"] = [
+        point("box only", shape="only", requests_per_s=6.25, model="one", engine="exact", concurrency=40)
+    ]
+    tables["demand"] = [{"workload": "chat", "region": "east", "period": "run", "requests_per_s": 6}]
+    return scenario_of(tables, residual_method="none", carbon_price_per_t=0)
+
+
+CASES = {
+    case.__name__: case for case in (limited, bridged, optional, far_apart, owned, split, impossible, by_hand)
+}
 
 
 @cache
 def solved(name: str) -> Plan:
     """Return the plan of a case, solved once in a test session."""
     return run_plan(CASES[name](), RunOptions(baselines=False))
+
+
+@cache
+def audited(name: str) -> AuditReport:
+    """Return the audit of a case's plan, made once in a test session."""
+    return audit_plan(solved(name))
