@@ -49,6 +49,7 @@ CONSTANTS = (
     ("expert_mfu_ratio", 0.6, 0.4),
     ("expert_tile_tokens", 8.0, 0.5),
     ("expert_layer_ratio", 1.3, 0.3),
+    ("latent_layer_ratio", 1.2, 0.3),
     ("kv_bandwidth_ratio", 0.9, 0.2),
     ("latent_kv_bandwidth_ratio", 0.7, 0.4),
     ("decode_attention_mfu_ratio", 0.6, 0.4),

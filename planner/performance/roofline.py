@@ -121,6 +121,7 @@ def host_s(deployment: Deployments, batch: Array | float, constants: RooflineCon
     """Return host and launch time of one step: per stage, per layer (more with experts), per sequence."""
     expert_share = deployment.moe_layers / np.maximum(deployment.layers, 1.0)
     per_layer = deployment.layer_s * (1.0 + (constants.expert_layer_ratio - 1.0) * expert_share)
+    per_layer = per_layer * np.where(deployment.mla > 0, constants.latent_layer_ratio, 1.0)
     stages = deployment.pipeline * deployment.step_s
     return stages + deployment.layers * per_layer + batch * deployment.sequence_s
 

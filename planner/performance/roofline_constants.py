@@ -19,6 +19,7 @@ class RooflineConstants:
     expert_mfu_ratio: float
     expert_tile_tokens: float
     expert_layer_ratio: float
+    latent_layer_ratio: float
     kv_bandwidth_ratio: float
     latent_kv_bandwidth_ratio: float
     decode_attention_mfu_ratio: float
