@@ -14,8 +14,27 @@ from planner.cli.framework import ExampleCommand, PlannerGroup, echo_json
 if TYPE_CHECKING:
     from planner.inputs.importers import Importer, ImportResult
 
+ONE_H100 = "--chip H100 --chips 1 --tensor-parallel 1"
 EXAMPLES = {
+    "aiperf": (
+        f"planner import aiperf profile_export_aiperf.json {ONE_H100} --model Llama-3.1-8B --engine vllm-bf16 "
+        "-o aiperf-rows",
+    ),
     "azure-trace": ("planner import azure-trace trace.csv -o from-trace", "planner check from-trace"),
+    "guidellm": (f"planner import guidellm benchmarks.json {ONE_H100} --engine vllm-bf16 -o guidellm-rows",),
+    "inference-perf": (
+        f"planner import inference-perf results {ONE_H100} --model Llama-3.1-8B --engine vllm-bf16 "
+        "--date 2025-11-10 -o inference-perf-rows",
+    ),
+    "inferencex": ("planner import inferencex agg_results.json --model DeepSeek-R1 -o inferencex-rows",),
+    "sglang-bench": (
+        f"planner import sglang-bench runs.jsonl {ONE_H100} --model Llama-3.1-8B --engine sglang-bf16 "
+        "-o sglang-rows",
+    ),
+    "vllm-bench": (
+        f"planner import vllm-bench c64.json {ONE_H100} --model Llama-3.1-8B --engine vllm-bf16 "
+        "--cache-hit-fraction 0 -o vllm-rows",
+    ),
     "gpu-mix": ("planner import gpu-mix mix.json --rate 30 -o mix", "planner solve mix"),
     "urdb": ("planner import urdb rate.json -o tariff-rows",),
     "weather": ("planner import weather year.epw --region amsterdam -o climate-rows",),

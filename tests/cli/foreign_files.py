@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import calendar
 import json
+import shutil
 from pathlib import Path
+
+SAMPLES = Path(__file__).resolve().parents[1] / "data" / "format_samples"
+BENCHMARKS = {
+    "c64.json": "vllm_bench_serve.json",
+    "runs.jsonl": "sglang_bench.jsonl",
+    "profile_export_aiperf.json": "aiperf_profile_export.json",
+    "benchmarks.json": "guidellm_benchmarks.json",
+    "agg_results.json": "inferencemax_agg.json",
+}
 
 GPU_MIX = {
     "gpu_info": {
@@ -83,3 +93,6 @@ def write_all(folder: Path) -> None:
     }
     for name, text in texts.items():
         (folder / name).write_text(text + "\n", encoding="utf-8")
+    for name, sample in BENCHMARKS.items():
+        shutil.copyfile(SAMPLES / sample, folder / name)
+    shutil.copytree(SAMPLES / "inference_perf", folder / "results")

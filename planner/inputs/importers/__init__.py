@@ -9,16 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from planner.inputs.importers.aiperf import AIPERF
 from planner.inputs.importers.azure_trace import AZURE_TRACE
+from planner.inputs.importers.bench_sglang import SGLANG_BENCH
+from planner.inputs.importers.bench_vllm import VLLM_BENCH
 from planner.inputs.importers.gpu_mix import GPU_MIX
+from planner.inputs.importers.guidellm import GUIDELLM
 from planner.inputs.importers.importer import Importer, ImportResult, Option
+from planner.inputs.importers.inference_perf import INFERENCE_PERF
+from planner.inputs.importers.inferencex import INFERENCEX
 from planner.inputs.importers.servegen import SERVEGEN
 from planner.inputs.importers.urdb import URDB
 from planner.inputs.importers.weather import WEATHER
 from planner.inputs.importers.writing import write_import
 
+BENCHMARKS = (VLLM_BENCH, SGLANG_BENCH, INFERENCE_PERF, GUIDELLM, AIPERF, INFERENCEX)
 IMPORTERS: Mapping[str, Importer] = {
-    importer.name: importer for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER)
+    importer.name: importer for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER, *BENCHMARKS)
 }
 
 __all__ = ["IMPORTERS", "ImportResult", "Importer", "Option", "write_import"]
