@@ -54,7 +54,9 @@ def _orders_line(content: Content) -> str:
         held = orders[orders["mode"] == mode]
         if len(held):
             units = held_units(held, mode)
-            named = ", ".join(f"{count:,.0f} x {product}" for product, count in units.head(3).items())
+            named = ", ".join(
+                f"{counted_units(count)} x {product}" for product, count in units.head(3).items()
+            )
             more = f" and {len(units) - 3} more products" if len(units) > 3 else ""
             parts.append(f"{verb} {named}{more}")
     first = orders[orders["mode"].isin(COMMITTED)]["order_date"].min()
@@ -69,6 +71,15 @@ def held_units(orders: pd.DataFrame, mode: str) -> pd.Series:
         return orders.groupby("product")["units"].sum().sort_values(ascending=False, kind="stable")
     by_period = orders.groupby(["product", "period"])["units"].sum()
     return by_period.groupby("product").max().sort_values(ascending=False, kind="stable")
+
+
+def counted_units(units: float) -> str:
+    """Return a number of units; rent by the hour may hold a fraction of one on average.
+
+    >>> counted_units(1_200.0), counted_units(0.25)
+    ('1,200', '0.25')
+    """
+    return f"{units:,.0f}" if units >= 10 or float(units).is_integer() else f"{units:.2g}"
 
 
 def _cost_line(content: Content) -> str:

@@ -204,7 +204,7 @@ def wrapped_lines(text: str, width: float) -> int:
     >>> wrapped_lines("two words", 6.0)
     2
     """
-    usable = max(width - 1.0, 1.0)
+    usable = max(width, 1.0)
     total = 0
     for paragraph in text.split("\n"):
         lines, filled = 1, 0.0
