@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs.cells import (
+    Complaints,
     Values,
     blank_values,
     clean,
@@ -20,7 +22,7 @@ from planner.inputs.cells import (
     typed_column,
 )
 from planner.inputs.located import ROW_NUMBER, Located, RawTable
-from planner.tables import TABLES, Table
+from planner.tables import TABLES, Column, Table
 
 Rows: TypeAlias = pd.DataFrame | Sequence[Mapping[str, object]]
 
@@ -39,43 +41,41 @@ def parse_table(table: Table, raw: RawTable, own: bool, complete: bool = True) -
     complete
         Columns and cells that are required must be there.
     """
-    faults = _column_faults(table, raw, complete)
     rows = np.array(raw.rows, dtype=int)
     typed: dict[str, Values] = {}
+    broken = {column.name for column in table.columns if column.required and column.name not in raw.columns}
     located_faults: list[tuple[int, int, Fault]] = []
-    broken: set[str] = set()
     for order, column in enumerate(table.columns):
         if column.name not in raw.columns:
             typed[column.name] = blank_values(column, len(rows))
-            if column.required:
-                broken.add(column.name)
             continue
         cells = raw.columns[column.name]
-        typed[column.name], complaints = typed_column(column, cells)
-        if column.kind == "key" and column.name in table.key:
-            complaints |= separator_complaints(cells)
-        if column.required and complete:
-            complaints |= {at: f"required: {column.meaning}" for at, cell in enumerate(cells) if cell is None}
-        if complaints:
-            broken.add(column.name)
+        typed[column.name], complaints = _read_column(table, column, cells, complete)
+        broken |= {column.name} if complaints else set()
         for position, message in complaints.items():
             value = None if cells[position] is None else shown(cells[position])
             label = _label(raw, column.name, int(rows[position]))
-            fault = Fault(raw.where, message, int(rows[position]), label, value)
-            located_faults.append((position, order, fault))
-    faults += [fault for _, _, fault in sorted(located_faults, key=lambda item: item[:2])]
+            located_faults.append(
+                (position, order, Fault(raw.where, message, int(rows[position]), label, value))
+            )
+    by_row = [fault for _, _, fault in sorted(located_faults, key=lambda item: item[:2])]
+    where = np.full(len(rows), raw.where, dtype=object)
     located = Located(
-        table,
-        pd.DataFrame(typed),
-        np.full(len(rows), raw.where, dtype=object),
-        rows,
-        np.full(len(rows), own),
-        dict(raw.letters),
-        frozenset(broken),
-        True,
-        raw.where,
+        table, pd.DataFrame(typed), where, rows, np.full(len(rows), own), dict(raw.letters), frozenset(broken)
     )
-    return located, faults
+    return replace(located, file=raw.where), _column_faults(table, raw, complete) + by_row
+
+
+def _read_column(
+    table: Table, column: Column, cells: list[object], complete: bool
+) -> tuple[Values, Complaints]:
+    """Return the typed values of a column and what is wrong with its cells, required and key cells included."""
+    values, complaints = typed_column(column, cells)
+    if column.kind == "key" and column.name in table.key:
+        complaints |= separator_complaints(cells)
+    if column.required and complete:
+        complaints |= {at: f"required: {column.meaning}" for at, cell in enumerate(cells) if cell is None}
+    return values, complaints
 
 
 def _label(raw: RawTable, column: str, row: int) -> str:

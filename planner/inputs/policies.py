@@ -10,6 +10,8 @@ from planner.errors import Fault
 from planner.inputs.cells import nearest, shown
 from planner.inputs.scenario import Settings
 
+_MAY_BE_BLANK = frozenset(("description", "time_limit_s", "catalog_offers", "catalog_sites", "accept"))
+
 
 def parse_settings(
     where: str,
@@ -33,37 +35,43 @@ def parse_settings(
     letter
         Spreadsheet letter of the column of values; empty for text files.
     """
-    places = places or {}
-
-    def fault(name: str, message: str, value: str | None = None) -> Fault:
-        row = None if name in places else rows.get(name)
+    settings, wrong = _read_fields(values)
+    elsewhere = places or {}
+    faults = []
+    for name, message, value in wrong:
+        row = None if name in elsewhere else rows.get(name)
         label = f"{letter}{row} ({name})" if letter and row is not None else name
-        return Fault(places.get(name, where), message, row, label, value)
-
-    known = {name: value for name, value in values.items() if name in Settings.model_fields}
-    faults = [
-        fault(str(name), f"unknown setting{nearest(str(name), Settings.model_fields)}")
-        for name in values
-        if name not in known
-    ]
-    filled = {name: value for name, value in known.items() if value is not None or name in _MAY_BE_BLANK}
-    for name in known.keys() - filled.keys():
-        field = Settings.model_fields[name]
-        if not field.is_required():
-            faults.append(fault(name, f"blank; {field.description}; delete the line for {field.default!r}"))
-    try:
-        settings = Settings(**filled)  # type: ignore[arg-type]
-    except ValidationError as error:
-        messages = {str(item["loc"][0]): item["msg"] for item in reversed(error.errors())}
-        for name, message in reversed(messages.items()):
-            meaning = Settings.model_fields[name].description
-            if values.get(name) is None:
-                faults.append(fault(name, f"required: {meaning}"))
-            else:
-                lowered = message[:1].lower() + message[1:]
-                faults.append(fault(name, f"{lowered} ({meaning})", shown(values[name])))
-        return None, faults
+        faults.append(Fault(elsewhere.get(name, where), message, row, label, value))
     return (None if faults else settings), faults
 
 
-_MAY_BE_BLANK = frozenset(("description", "time_limit_s", "catalog_offers", "catalog_sites", "accept"))
+def _read_fields(values: Mapping[str, object]) -> tuple[Settings | None, list[tuple[str, str, str | None]]]:
+    """Return the settings where they can be made, and (field, what is wrong, value) of every wrong field."""
+    fields = Settings.model_fields
+    wrong: list[tuple[str, str, str | None]] = [
+        (name, f"unknown setting{nearest(name, fields)}", None) for name in values if name not in fields
+    ]
+    filled: dict[str, object] = {}
+    for name, value in values.items():
+        if name in fields and (value is not None or name in _MAY_BE_BLANK):
+            filled[name] = value
+        elif name in fields and not fields[name].is_required():
+            meaning, default = fields[name].description, fields[name].default
+            wrong.append((name, f"blank; {meaning}; delete the line for {default!r}", None))
+    try:
+        return Settings(**filled), wrong  # type: ignore[arg-type]
+    except ValidationError as error:
+        told: set[str] = set()
+        for item in error.errors():
+            name = str(item["loc"][0])
+            if name not in told:
+                wrong.append((name, *_advice(name, item["msg"], values.get(name))))
+            told.add(name)
+        return None, wrong
+
+
+def _advice(name: str, message: str, value: object) -> tuple[str, str | None]:
+    meaning = Settings.model_fields[name].description
+    if value is None:
+        return f"required: {meaning}", None
+    return f"{message[:1].lower()}{message[1:]} ({meaning})", shown(value)

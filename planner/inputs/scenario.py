@@ -36,7 +36,7 @@ KeyListOrAll = Annotated[tuple[str, ...] | Literal["all"], BeforeValidator(_list
 class Settings(BaseModel):
     """The policies of one scenario (``scenario.yaml``, or the sheet ``settings`` of a workbook)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, coerce_numbers_to_str=True)
 
     name: str = Field(min_length=1, description="short name of the scenario; names the output folder")
     description: Annotated[str, BeforeValidator(_text_from_none)] = Field(
