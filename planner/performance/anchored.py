@@ -153,6 +153,7 @@ def anchored_points(pairs: pd.DataFrame, factors: pd.DataFrame, constants: Roofl
     lengths = as_text(origin["input_tokens"]) + "/" + as_text(origin["output_tokens"])
     return points.assign(
         provider="anchored",
+        decoding=origin["decoding"],
         band_low_ratio=constants.anchored_band_low_ratio,
         band_high_ratio=constants.anchored_band_high_ratio,
         source=origin["source"],

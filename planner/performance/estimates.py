@@ -207,6 +207,7 @@ def flatten(rows: pd.DataFrame, grid: Array, timing: Timing, ttft_ms: Array, tpo
     numbers = numbers.reset_index(drop=True)
     return pd.concat([facts, numbers], axis=1).assign(
         phase="mixed",
+        decoding="plain",
         replica_chips=facts["chips"],
         replicas_per_unit=np.floor(facts["chips_per_unit"] / facts["chips"]),
         idle_chips_per_unit=facts["chips_per_unit"] % facts["chips"],

@@ -12,6 +12,7 @@ FACT_COLUMNS = [
     "product",
     "model",
     "engine",
+    "decoding",
     "phase",
     "replica_chips",
     "replicas_per_unit",

@@ -17,7 +17,17 @@ from planner.performance.frame import as_text
 from planner.performance.statistics import ratio_to_median, statistic_ratio
 from planner.units import FLOPS_PER_TFLOPS, MS_PER_SECOND, PARAMS_PER_BILLION
 
-CONFIGURATION = ["chip", "chips", "tensor", "pipeline", "expert", "attention_dp", "model", "engine"]
+CONFIGURATION = [
+    "chip",
+    "chips",
+    "tensor",
+    "pipeline",
+    "expert",
+    "attention_dp",
+    "model",
+    "engine",
+    "decoding",
+]
 """What makes two rows comparable; the shape of the requests is not part of it."""
 
 MOST_OF_PEAK_FRACTION = 0.70
@@ -61,7 +71,7 @@ def measured_rows(
     -------
     DataFrame
         Columns of ``operating_points`` with parallel sizes filled, engine columns, facts, path,
-        system_requests_per_s, reason (empty = usable).
+        system_requests_per_s, decoding (plain or speculative), reason (empty = usable).
     """
     points = tables["operating_points"]
     named = points["model"].notna() & points["engine"].notna()
@@ -83,7 +93,8 @@ def measured_rows(
     joined = joined.assign(path=compute_path(joined["weight_precision"], joined))
     joined["system_requests_per_s"] = completed_requests_per_s(joined, tables["statistic_factors"])
     curve = joined["curve"].fillna(joined["point"])
-    return joined.assign(curve_key=curve, reason=row_faults(joined))
+    decoding = np.where(joined["speculative"].eq("yes"), "speculative", "plain")
+    return joined.assign(curve_key=curve, decoding=decoding, reason=row_faults(joined))
 
 
 def row_faults(rows: pd.DataFrame) -> pd.Series:

@@ -90,7 +90,9 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     guess_note = np.where(unstated, "; the source does not say whether decoding is speculative", "")
     return pd.DataFrame(
         {
-            **{name: rows[name] for name in ("workload", "shape", "product", "model", "engine", "phase")},
+            **{name: rows[name] for name in ("workload", "shape", "product", "model", "engine")},
+            "decoding": rows["decoding"],
+            "phase": rows["phase"],
             "replica_chips": rows["chips"],
             "replicas_per_unit": per_unit,
             "idle_chips_per_unit": rows["chips_per_unit"] - per_unit * rows["chips"],

@@ -119,6 +119,7 @@ def _as_points(taken: pd.DataFrame, engines: pd.DataFrame, constants: RooflineCo
             "product": taken["product"],
             "model": taken["model"].fillna(taken["to_model"]),
             "engine": taken["engine"],
+            "decoding": "plain",
             "phase": taken["phase"],
             "replica_chips": chips,
             "replicas_per_unit": (taken["chips_per_unit"] / chips).fillna(1.0),

@@ -7,21 +7,24 @@ import pandas as pd
 
 TRUST = {"opaque": 0, "measured": 0, "anchored": 1, "roofline": 2}
 GROUP = ["workload", "shape", "product", "model", "engine", "phase"]
+TRUST_GROUP = [*GROUP, "decoding"]
+"""Plain and speculative decoding are measured apart: a slower measurement of the one is no reason to doubt an
+estimate of the other."""
 
 
 def most_trusted(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points whose provider is the most trusted one that speaks for their group.
 
-    The group is (workload, shape, product, model, engine, phase). Measured rows come with anchored points at
+    The group is (workload, shape, product, model, engine, phase, decoding). Measured rows come with anchored points at
     loads below them, so one step down in trust is kept where the load is lower than any measured one. Which
     provider speaks does not depend on the latency budget, so a looser budget never changes to worse rates.
     """
     level = points["provider"].map(TRUST)
-    best = level.groupby([points[name].fillna("") for name in GROUP]).transform("min")
+    best = level.groupby([points[name].fillna("") for name in TRUST_GROUP]).transform("min")
     lowest = (
         points["concurrency"]
         .where(points["provider"].eq("measured"))
-        .groupby([points[name].fillna("") for name in GROUP])
+        .groupby([points[name].fillna("") for name in TRUST_GROUP])
         .transform("min")
     )
     fills = points["provider"].eq("anchored") & best.eq(0) & (points["concurrency"] < lowest)
