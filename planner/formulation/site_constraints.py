@@ -85,7 +85,7 @@ def provisioned_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     h, F       headroom fraction; usable kW                             c.site_limits
     open       1 while the site is open                                 column open
 
-    Dual: currency per kW-period; what one more usable kW at s in t would save (<= 0).
+    Dual: currency per kW-period; what one more kW left after headroom at s in t would save (<= 0).
     """
     limits = c.site_limits.assign(
         free_kw=(1.0 - c.site_limits["headroom_fraction"]) * c.site_limits["usable_kw"]
