@@ -1,0 +1,245 @@
+"""Scenarios small enough to solve by hand: boxes with stated rates, bought for a hall or rented in a cloud.
+
+Everything not asked for is free, instant and without loss: no energy price, PUE 1, no lead time, no residual, no
+discounting, one request a second per box, flat demand. A case then states what it is about.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from planner.coefficients import build_coefficients
+from planner.formulation.build import PlanModel, build_model
+from planner.inputs import Scenario, make_scenario
+from planner.performance import operating_points
+from planner.pipeline import RunOptions, run_plan
+from planner.plan import Plan
+from planner.solve import SolveOptions, solve
+
+Row = dict[str, Any]
+Rows = list[Row]
+
+SAID = {"source": "case", "source_date": "2026-11-29", "confidence": "estimate"}
+BARE = RunOptions(baselines=False)
+YEAR = ("2027-Q1", "2027-Q2", "2027-Q3", "2027-Q4")
+HOURS = dict(zip(YEAR, (2_160.0, 2_184.0, 2_208.0, 2_208.0), strict=True))
+"""Hours of the quarters of 2027: 90, 91, 92 and 92 days."""
+
+
+def quarters(count: int = 4) -> Rows:
+    starts = ("2027-01-01", "2027-04-01", "2027-07-01", "2027-10-01")[:count]
+    return [
+        {"period": name, "start_date": start, "months": 3} for name, start in zip(YEAR, starts, strict=False)
+    ]
+
+
+def one_hour() -> Rows:
+    return [{"period": "hour", "start_date": "2027-01-01", "hours": 1}]
+
+
+def one_year() -> Rows:
+    return [{"period": "2027", "start_date": "2027-01-01", "months": 12}]
+
+
+def box(product: str = "box", kw: float = 10.0, **more: Any) -> Row:
+    """Return a unit that draws its nameplate when busy and nothing when idle, and lives five years."""
+    plain = {
+        "product": product,
+        "chips_per_unit": 1,
+        "vendor": "Maker",
+        "nameplate_kw": kw,
+        "busy_kw": kw,
+        "idle_kw": 0,
+        "racks_per_unit": 1,
+        "life_years": 5,
+    }
+    return plain | more | SAID
+
+
+def purchase(offer: str = "purchase", product: str = "box", price: float = 100_000, **more: Any) -> Row:
+    plain = {"mode": "purchase", "includes": "hardware", "price_unit": "unit"}
+    return _offer(offer, product, price, plain | more)
+
+
+def rental(offer: str = "rental", product: str = "box", price: float = 20.0, **more: Any) -> Row:
+    """Return a hosted unit on demand, price per unit-hour, released at the end of the period."""
+    plain = {"mode": "on_demand", "includes": "hosted", "price_unit": "unit_hour", "rent_step": "period"}
+    return _offer(offer, product, price, plain | more)
+
+
+def _offer(offer: str, product: str, price: float, terms: Mapping[str, Any]) -> Row:
+    plain = {"offer": offer, "product": product, "vendor": "Maker", "price": price}
+    return plain | {"lead_weeks": 0, "install_weeks": 0} | terms | SAID
+
+
+def hall(site: str = "hall", **more: Any) -> Row:
+    return {"site": site, "region": "home", "kind": "colo", "tariff": "grid"} | more | SAID
+
+
+def cloud(site: str = "cloud", region: str = "home") -> Row:
+    return {"site": site, "region": region, "kind": "cloud", **SAID}
+
+
+def energy(component: str = "energy", price: float = 0.0, **more: Any) -> Row:
+    return _charge(component, price, {"charge": "energy", "price_unit": "kwh"} | more)
+
+
+def demand_charge(component: str, price: float, **more: Any) -> Row:
+    return _charge(component, price, {"charge": "demand", "price_unit": "kw_month"} | more)
+
+
+def _charge(component: str, price: float, terms: Mapping[str, Any]) -> Row:
+    plain = {"tariff": "grid", "component": component, "price": price, "currency": "USD", "day_type": "all"}
+    return plain | terms | SAID
+
+
+def region(name: str = "home", utc_offset_h: float = 0.0) -> Row:
+    return {"region": name, "country": "none", "continent": "none", "utc_offset_h": utc_offset_h, **SAID}
+
+
+def workload(name: str = "chat", **more: Any) -> Row:
+    plain = {
+        "workload": name,
+        "business": "none",
+        "waiting_ms": 0,
+        "success_fraction": 1,
+        "quality_pass_fraction": 1,
+        "retry_fraction": 0,
+        "reasoning_ratio": 1,
+        "cached_input_fraction": 0,
+        "minute_peak_input_ratio": 1,
+        "minute_peak_output_ratio": 1,
+        "priority": 1,
+        "must_serve_fraction": 1,
+    }
+    return plain | more
+
+
+def shape(name: str = "chat", **more: Any) -> Row:
+    return {"workload": name, "shape": "any", "share_fraction": 1, **more}
+
+
+def point(product: str = "box", requests_per_s: float = 1.0, name: str = "chat", **more: Any) -> Row:
+    """Return the stated rate of one unit."""
+    phase = more.get("phase", "mixed")
+    plain = {
+        "point": f"{product} {name} {phase}",
+        "product": product,
+        "phase": phase,
+        "workload": name,
+        "shape": "any",
+        "requests_per_s": requests_per_s,
+    }
+    return plain | more | SAID
+
+
+def demand(
+    periods: Sequence[str],
+    rates: float | Sequence[float],
+    name: str = "chat",
+    where: str = "home",
+    **more: Any,
+) -> Rows:
+    """Return one rate per period, or the same in all."""
+    each = [rates] * len(periods) if isinstance(rates, (int, float)) else rates
+    return [
+        {"workload": name, "region": where, "period": period, "requests_per_s": rate, **more}
+        for period, rate in zip(periods, each, strict=True)
+    ]
+
+
+def scenario(tables: Mapping[str, Rows], **settings: Any) -> Scenario:
+    """Return a scenario of these tables on the plain ones, without the shipped catalogue."""
+    policies = {
+        "name": "case",
+        "discount_rate_fraction": 0.0,
+        "gap": 0.0,
+        "objective": "cost",
+        "residual_method": "none",
+    }
+    halls = [row["site"] for row in tables.get("sites", []) if row["kind"] != "cloud"]
+    own: dict[str, Rows] = {
+        "site_power": [{"site": site, "from_date": "2027-01-01", "usable_kw": 10_000} for site in halls],
+        "facility_options": [{"site": site, "cooling": "air"} for site in halls],
+    }
+    return make_scenario(policies | settings, _plain_tables() | own | tables, catalog=False)
+
+
+def _plain_tables() -> dict[str, Rows]:
+    cool = {f"h{hour:02d}": 0 for hour in range(24)}
+    return {
+        "sources": [{"source": "case", "title": "made up", "location": "tests", "kind": "estimate"}],
+        "fx": [{"currency": "USD", "usd_per_unit": 1, **SAID}],
+        "roofline_constants": _shipped("roofline_constants"),
+        "statistic_factors": [
+            {"metric": metric, "statistic": "p95", "ratio_to_median": 2, "attained_fraction": 0.95, **SAID}
+            for metric in ("ttft", "tpot")
+        ],
+        "regions": [region()],
+        "climate": [{"region": "home", "month": month, **cool, **SAID} for month in range(1, 13)],
+        "cooling": [cooling("air"), cooling("liquid"), {"cooling": "hosted", "medium": "hosted", **SAID}],
+        "tariffs": [energy()],
+        "products": [box()],
+        "operating_points": [point()],
+        "workloads": [workload()],
+        "shapes": [shape()],
+    }
+
+
+def cooling(name: str, kw_per_rack: float = 100.0, loss_fraction: float = 0.0, **more: Any) -> Row:
+    """Return a cooling option that never needs its chiller: PUE is 1 + loss."""
+    plain = {
+        "cooling": name,
+        "medium": name,
+        "kw_per_rack": kw_per_rack,
+        "distribution_loss_fraction": loss_fraction,
+        "fan_pump_fraction": 0,
+        "supply_c": 30,
+        "approach_k": 10,
+        "free_cooling_band_k": 10,
+        "chiller_cop": 5,
+        "chiller_reference_lift_k": 10,
+    }
+    return plain | more | SAID
+
+
+@cache
+def _shipped(table: str) -> Rows:
+    with (files("catalogs") / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [{name: cell or None for name, cell in row.items()} | SAID for row in rows]
+
+
+def solved(case: Scenario, **options: Any) -> Plan:
+    """Return the proven plan of a case, without baselines."""
+    plan = run_plan(case, RunOptions(baselines=False, **options))
+    assert plan.status == "optimal", plan.headline.get("message")
+    return plan
+
+
+def model_of(case: Scenario) -> PlanModel:
+    return build_model(build_coefficients(case, operating_points(case)))
+
+
+def least_cost(case: Scenario) -> float:
+    """Return the least cost of a case from the solver alone: the stages before the plan, and no relaxation."""
+    solution = solve(model_of(case).problem, SolveOptions(gap=0.0))
+    assert solution.status == "optimal"
+    return solution.objective
+
+
+def units(plan: Plan, *by: str) -> dict[Any, float]:
+    """Return ordered units by the columns named, offer and period unless stated."""
+    labels = list(by) or ["offer", "period"]
+    table = plan["orders"].groupby(labels)["units"].sum()
+    return {key: float(value) for key, value in table.items() if value}
+
+
+def line(plan: Plan, name: str) -> float:
+    """Return the undiscounted amount of a cost line over the horizon."""
+    costs = plan["costs"]
+    return float(costs.loc[costs["line"] == name, "amount"].sum())
