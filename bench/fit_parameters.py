@@ -36,11 +36,19 @@ NARROWEST_BAND = (0.75, 1.35)
 
 @dataclass(frozen=True)
 class Parameter:
-    """One constant: key (column, row), starting value, prior width in the logarithm."""
+    """One constant: key (column, row), starting value, prior width in the logarithm.
+
+    A share of a hardware limit stays below 1 whatever the rows say.
+    """
 
     key: Key
     start: float
     width: float
+
+    @property
+    def ceiling(self) -> float:
+        """Return the largest value allowed."""
+        return 1.0 if self.key[0].endswith("_fraction") else np.inf
 
 
 CONSTANTS = (
@@ -134,9 +142,7 @@ def family_frame(
         }
         for column, value in cells.items():
             if pd.notna(rows[column].iloc[position]):
-                rows.loc[rows.index[position], column] = rounded(
-                    min(value, 1.2) if "fraction" in column else value
-                )
+                rows.loc[rows.index[position], column] = rounded(value)
         band = error_band(log_error[family == name]) if own else WIDEST_BAND
         low, high = WIDE_BAND.get(name, band)
         fitted = own > 0 and name not in WIDE_BAND

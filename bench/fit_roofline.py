@@ -117,7 +117,12 @@ def slowness(errors: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def fit(
-    data: Measurements, free: list[Parameter], fixed: dict[Key, float], target: str, used: np.ndarray
+    data: Measurements,
+    free: list[Parameter],
+    fixed: dict[Key, float],
+    target: str,
+    used: np.ndarray,
+    begin: dict[Key, float] | None = None,
 ) -> dict[Key, float]:
     """Return all values after moving the free parameters to the least penalised soft-L1 error.
 
@@ -133,6 +138,8 @@ def fit(
         ``rate`` (time per token) or ``ttft``.
     used : ndarray of bool
         Rows that count.
+    begin
+        Values the search begins at (priors stay where they are); the starts when None.
     """
     start = np.log([parameter.start for parameter in free])
     width = np.asarray([parameter.width for parameter in free])
@@ -149,17 +156,25 @@ def fit(
         soft = np.sign(scaled) * np.sqrt(2.0 * (np.sqrt(1.0 + scaled**2) - 1.0))
         return np.r_[soft, (point - start) / width]
 
-    found = least_squares(residuals, start, method="trf", x_scale="jac", max_nfev=30)
+    first = start if begin is None else np.log([begin[parameter.key] for parameter in free])
+    most = np.log([parameter.ceiling for parameter in free])
+    first = np.minimum(first, most - 1e-3)
+    found = least_squares(
+        residuals, first, bounds=(-np.inf, most), method="trf", x_scale="jac", max_nfev=30, ftol=1e-5
+    )
     return values_at(found.x)
 
 
-def fit_all(data: Measurements, used: np.ndarray, first_token: bool = True) -> dict[Key, float]:
-    """Return every fitted value: decode and rates first, then the time to first token."""
+def fit_all(data: Measurements, used: np.ndarray, begin: dict[Key, float] | None = None) -> dict[Key, float]:
+    """Return every fitted value: decode and rates first, then the time to first token.
+
+    With values to begin at only decode and rates are fitted.
+    """
     eras = sorted(set(data.era))
     later = first_token_parameters(eras)
     values = {parameter.key: parameter.start for parameter in later}
-    values = fit(data, parameters(sorted(set(data.family)), eras), values, "rate", used)
-    return fit(data, later, values, "ttft", used) if first_token else values
+    values = fit(data, parameters(sorted(set(data.family)), eras), values, "rate", used, begin)
+    return values if begin else fit(data, later, values, "ttft", used)
 
 
 def relative_errors(errors: dict[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
@@ -182,6 +197,7 @@ def cross_validation(data: Measurements) -> list[tuple[str, np.ndarray]]:
 
     Only rows whose chip family occurs in another source count; tables of one publication are one source.
     """
+    whole = fit_all(data, np.ones(len(data.rows), dtype=bool))
     merged = {"ARGP": "ARG", "ARGQ": "ARG", "AMDL": "AMD"}
     source = np.asarray([merged.get(name, name) for name in data.source])
     found = []
@@ -189,7 +205,7 @@ def cross_validation(data: Measurements) -> list[tuple[str, np.ndarray]]:
         held = source == name
         shared = held & np.isin(data.family, list(set(data.family[~held])))
         if shared.any():
-            values = fit_all(data, ~held, first_token=False)
+            values = fit_all(data, ~held, begin=whole)
             found.append((name, relative_errors(log_errors(values, data), shared)))
     return found
 
