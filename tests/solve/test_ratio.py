@@ -5,7 +5,6 @@ from scipy.optimize import linprog
 from planner.errors import InputError
 from planner.solve import Ratio, SolveOptions, solve, solve_ratio, solve_ratio_fixed
 from planner.solve.highs import HighsSession
-from planner.solve.ratio_search import RatioSearch
 
 EXACT = SolveOptions(gap=0.0)
 
@@ -112,9 +111,9 @@ def test_a_negative_ratio_is_certified_too(make_covering):
         assert ratios.min() - 1e-9 <= found.objective <= ratios.min() * (1 - gap) / 1 + 1e-9
 
 
-def test_where_every_plan_makes_the_same_tokens_one_solve_is_enough(make_problem, monkeypatch):
-    rows = {"serve": ([[0, 1, 1]], "==", 7.0), "capacity": ([[-3, 1, 0]], "<=", 0.0)}
-    problem = make_problem([4.0, 0.0, 3.0], rows, 0.0, [5.0, np.inf, np.inf], [True, False, False])
+@pytest.fixture
+def milp_runs(monkeypatch):
+    """Record for every run of the solver whether it was a MILP."""
     runs = []
     run = HighsSession.run
 
@@ -123,17 +122,27 @@ def test_where_every_plan_makes_the_same_tokens_one_solve_is_enough(make_problem
         return run(session, *arguments, **named)
 
     monkeypatch.setattr(HighsSession, "run", counted)
-    found = solve_ratio(problem, problem.cost, np.array([0.0, 2.0, 2.0]), EXACT)
-    assert runs.count(True) == 1
+    return runs
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.01])
+def test_where_every_plan_makes_the_same_tokens_one_milp_is_enough(make_problem, milp_runs, gap):
+    rows = {"serve": ([[0, 1, 1]], "==", 7.0), "capacity": ([[-3, 1, 0]], "<=", 0.0)}
+    problem = make_problem([4.0, 0.0, 3.0], rows, 0.0, [5.0, np.inf, np.inf], [True, False, False])
+    found = solve_ratio(problem, problem.cost, np.array([0.0, 2.0, 2.0]), SolveOptions(gap=gap))
+    assert milp_runs.count(True) == 1
     assert found.objective == pytest.approx(solve(problem, EXACT).objective / 14)
-    assert found.termination.bound == pytest.approx(found.objective)
+    assert found.termination.bound == pytest.approx(found.objective, rel=max(gap, 1e-6))
 
 
-def test_a_known_range_of_the_denominator_saves_its_two_lps(make_problem, monkeypatch):
+def test_a_solved_relaxation_saves_its_lps(make_problem, milp_runs):
     problem, tokens = fleet(make_problem)
-    monkeypatch.setattr(RatioSearch, "_find_range", lambda search, relaxed: pytest.fail("searched"))
-    found = solve_ratio(problem, problem.cost, tokens, EXACT, denominator_range=(2.0, 11.0))
+    relaxed = solve_ratio(problem, problem.cost, tokens, SolveOptions(gap=0.0, relax=True))
+    lps = milp_runs.count(False)
+    assert relaxed.denominator_range[0] == pytest.approx(2.0, rel=1e-6)
+    found = solve_ratio(problem, problem.cost, tokens, EXACT, relaxation=relaxed)
     assert found.objective == pytest.approx(3.0)
+    assert milp_runs.count(False) == lps + 1
 
 
 def test_a_good_start_is_used_and_one_that_breaks_a_limit_is_not(make_problem):
