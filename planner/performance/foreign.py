@@ -59,10 +59,13 @@ def first_match(names: pd.Series, words: Mapping[str, tuple[str, ...]]) -> pd.Se
     return named.where(named.ne(""))
 
 
-def own_key(names: pd.Series, aliases: pd.DataFrame, kind: str) -> pd.Series:
-    """Return our key for each foreign spelling; an unlisted name stays as it is."""
-    table = aliases[aliases["kind"].eq(kind)].drop_duplicates("alias").set_index("alias")["name"]
-    return names.map(table).fillna(names)
+def own_key(names: pd.Series, aliases: pd.DataFrame, kind: str, keys: pd.Series) -> pd.Series:
+    """Return our key for each foreign spelling, whatever its case; an unlisted name stays as it is."""
+    listed = aliases[aliases["kind"].eq(kind)]
+    spelled = pd.concat([keys, listed["alias"]]).astype("str").str.lower().str.strip()
+    table = pd.Series(pd.concat([keys, listed["name"]]).to_numpy(), index=spelled.to_numpy())
+    table = table[~table.index.duplicated()]
+    return names.astype("str").str.lower().str.strip().map(table).fillna(names)
 
 
 def software_era(names: pd.Series, versions: pd.Series, eras: pd.DataFrame) -> pd.Series:
@@ -113,8 +116,8 @@ def point_facts(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.Da
     keys = pd.DataFrame(
         {
             "row_id": facts["row_id"],
-            "chip": own_key(facts["chip"], aliases, "chip"),
-            "model": own_key(facts["model"], aliases, "model"),
+            "chip": own_key(facts["chip"], aliases, "chip", tables["chips"]["chip"]),
+            "model": own_key(facts["model"], aliases, "model", tables["models"]["model"]),
             "weight_precision": weight,
             "kv_precision": cache.fillna(weight.map(PRECISION_OF_CACHE)).fillna("fp8"),
             "chips": chips,

@@ -30,6 +30,9 @@ CONFIGURATION = [
 ]
 """What makes two rows comparable; the shape of the requests is not part of it."""
 
+PREDICTED = ("derived", "estimate")
+"""Confidence of rows that another model computed: used at their own shape, below every measurement."""
+
 MOST_OF_PEAK_FRACTION = 0.70
 SAME_LENGTH_FRACTION = 0.01
 SAME_HIT_FRACTION = 0.05
@@ -71,7 +74,7 @@ def measured_rows(
     -------
     DataFrame
         Columns of ``operating_points`` with parallel sizes filled, engine columns, facts, path,
-        system_requests_per_s, decoding (plain or speculative), reason (empty = usable).
+        system_requests_per_s, decoding (plain or speculative), predicted, reason (empty = usable).
     """
     points = tables["operating_points"]
     named = points["model"].notna() & points["engine"].notna()
@@ -94,7 +97,8 @@ def measured_rows(
     joined["system_requests_per_s"] = completed_requests_per_s(joined, tables["statistic_factors"])
     curve = joined["curve"].fillna(joined["point"])
     decoding = np.where(joined["speculative"].eq("yes"), "speculative", "plain")
-    return joined.assign(curve_key=curve, decoding=decoding, reason=row_faults(joined))
+    predicted = joined["confidence"].isin(PREDICTED)
+    return joined.assign(curve_key=curve, decoding=decoding, predicted=predicted, reason=row_faults(joined))
 
 
 def row_faults(rows: pd.DataFrame) -> pd.Series:

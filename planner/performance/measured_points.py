@@ -53,7 +53,9 @@ def measured_points(
     pairs, spanning = pairs[~too_large].reset_index(drop=True), pairs[too_large]
     spanning = spanning.assign(reason="the measured replica spans more than one unit of purchase")
     exact, missed = exact_points(pairs[pairs["exact"]], products, tables["statistic_factors"], constants)
-    anchored = anchored_points(pairs, tables["statistic_factors"], constants)
+    anchored = anchored_points(
+        pairs[~pairs["predicted"]].reset_index(drop=True), tables["statistic_factors"], constants
+    )
     refused = pd.concat([disbelieved[disbelieved["exact"]], spanning[spanning["exact"]], missed])
     refused = refused.assign(ttft_class="", reason="point " + refused["point"] + ": " + refused["reason"])
     points = [frame[FACT_COLUMNS] for frame in (exact, anchored) if len(frame)]
@@ -86,6 +88,7 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     chips = as_text(rows["chips"])
     derived = rows["requests_per_s"].isna() & rows["output_tok_per_s"].isna()
     rate_note = np.where(derived, "; rate derived from concurrency and latencies", "")
+    predicted = rows["predicted"].to_numpy(bool)
     unstated = rows["speculative"].eq("unknown")
     guess_note = np.where(unstated, "; the source does not say whether decoding is speculative", "")
     return pd.DataFrame(
@@ -104,9 +107,11 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
             "e2e_ms": rows["target_e2e"],
             "quality_pass_fraction": rows["quality_pass_fraction"],
             "measured_kw": measured_unit_kw(rows, products),
-            "provider": "measured",
-            "band_low_ratio": constants.measured_band_low_ratio,
-            "band_high_ratio": constants.measured_band_high_ratio,
+            "provider": np.where(predicted, "modelled", "measured"),
+            "band_low_ratio": np.where(predicted, rows["band_low_ratio"], constants.measured_band_low_ratio),
+            "band_high_ratio": np.where(
+                predicted, rows["band_high_ratio"], constants.measured_band_high_ratio
+            ),
             "source": rows["source"],
             "source_date": rows["source_date"],
             "confidence": rows["confidence"],

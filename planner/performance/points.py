@@ -34,7 +34,8 @@ def operating_points(scenario: Scenario) -> PointSet:
     """Return every operating point the scenario's products may run at, with what was refused and why.
 
     Order of trust per (workload, shape, product, model, engine, phase): rates stated or measured at the
-    shape; the roofline anchored on a measured shape nearby; the roofline alone. Of the most trusted provider
+    shape; rates another model predicts for the shape; the roofline anchored on a measured shape nearby; the
+    roofline alone. Of the most trusted provider
     the point with the highest rate inside the latency budget is taken.
     """
     workloads = resolved_workloads(scenario)

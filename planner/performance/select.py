@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-TRUST = {"opaque": 0, "measured": 0, "anchored": 1, "roofline": 2}
+TRUST = {"opaque": 0, "measured": 0, "modelled": 1, "anchored": 2, "roofline": 3}
 GROUP = ["workload", "shape", "product", "model", "engine", "phase"]
 TRUST_GROUP = [*GROUP, "decoding"]
 """Plain and speculative decoding are measured apart: a slower measurement of the one is no reason to doubt an

@@ -99,7 +99,7 @@ def test_an_offered_rate_is_completed_until_the_replica_is_full():
 
 
 def test_foreign_spellings_of_chip_and_precision_are_understood():
-    spelled = predicted(row(chip="h100_sxm", weight_precision="FP8 (W8A8)")).loc["a"]
+    spelled = predicted(row(chip="H100_SXM", model="llama-3.1-70b", weight_precision="FP8 (W8A8)")).loc["a"]
     assert spelled["predicted_tpot_ms"] == predicted(row()).loc["a", "predicted_tpot_ms"]
 
 
