@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import RENTED
+from planner.errors import InfeasiblePlan
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import PlanModel
 from planner.formulation.pulp_face import PlanProblem
@@ -78,7 +79,10 @@ def _solved(
         return name, solution.status, float(solution.objective), _served(model, None), detail
     if solution.status == "no_solution":
         return name, solution.status, float("nan"), float("nan"), solution.termination.detail
-    short = elastic(problem, {"demand_balance": 1.0}, replace(options, relax=True))
+    try:
+        short = elastic(problem, {"demand_balance": 1.0}, replace(options, relax=True))
+    except InfeasiblePlan as clash:
+        return name, "infeasible", float("nan"), 0.0, str(clash)
     lost = float(short["shortfall"].sum()) if len(short) else 0.0
     return name, "infeasible", float("nan"), _served(model, lost), "cannot serve the plan's demand"
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.errors import InfeasiblePlan
 from planner.formulation.joining import EmptyRow
 from planner.formulation.pulp_face import PlanProblem
 from planner.solve import SolveOptions, elastic
@@ -61,13 +62,21 @@ def shortages(c: Coefficients, problem: PlanProblem, options: SolveOptions) -> p
         size = max(float(np.abs(block.rhs).max(initial=0.0)), 1.0)
         weights[family] = (LAST_RESORT if family == "demand_balance" else 1.0) / size
     relief = _named(c, elastic(problem, weights, relaxed))
-    unserved = _named(c, elastic(problem, {"demand_balance": weights["demand_balance"]}, relaxed))
+    unserved = _named(c, _demand_alone(problem, weights["demand_balance"], relaxed))
     unserved["message"] = unserved["message"] + " cannot be served under the limits as they stand"
     only_new = unserved[~unserved["resource"].isin(relief["resource"])]
     relief["message"] = relief["message"].where(
         relief["resource"] == "serving capacity", relief["message"] + "; feasible with that much more"
     )
-    return pd.concat([relief, only_new], ignore_index=True)[SHORTAGES]
+    return typed_shortages(pd.concat([relief, only_new], ignore_index=True))
+
+
+def _demand_alone(problem: PlanProblem, weight: float, options: SolveOptions) -> pd.DataFrame:
+    """Return what demand must give; nothing where no demand at all would not help either."""
+    try:
+        return elastic(problem, {"demand_balance": weight}, options)
+    except InfeasiblePlan:
+        return pd.DataFrame()
 
 
 def _named(c: Coefficients, found: pd.DataFrame) -> pd.DataFrame:
@@ -115,6 +124,12 @@ def _unit(c: Coefficients, limit: Limit) -> str:
     return limit.unit.replace("currency", c.settings.currency)
 
 
+def typed_shortages(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return shortages in their columns, text as text and amounts as numbers, also when there are none."""
+    text = {name: "str" for name in SHORTAGES if name != "amount"}
+    return rows[SHORTAGES].astype({**text, "amount": float}).reset_index(drop=True)
+
+
 def shortage_text(resource: str, place: str, period: str, amount: float, unit: str) -> str:
     """Return one line: ``2027-Q3: short of 4,200 kW of grid power at A``."""
     shown = f"{amount:,.0f}" if amount >= 100 else f"{amount:,.3g}"
@@ -127,10 +142,8 @@ def empty_row_shortages(c: Coefficients, error: EmptyRow) -> pd.DataFrame:
     limit = LIMITS.get(error.family)
     if limit is None or "period" not in labels:
         place = ", ".join(str(value) for value in labels.iloc[0])
-        return pd.DataFrame(
-            [(error.family, place, "horizon", float(labels["amount"].max()), "", str(error))],
-            columns=SHORTAGES,
-        )
+        row = (error.family, place, "horizon", float(labels["amount"].max()), "", str(error))
+        return typed_shortages(pd.DataFrame([row], columns=SHORTAGES))
     level = [*limit.place, "period", *(["block"] if "block" in labels else [])]
     summed = labels.groupby(level, sort=False)["amount"].sum().reset_index()
     worst = summed.groupby([*limit.place, "period"], sort=False)["amount"].max().reset_index()
@@ -140,4 +153,4 @@ def empty_row_shortages(c: Coefficients, error: EmptyRow) -> pd.DataFrame:
         text = shortage_text(limit.resource, place, row["period"], row["amount"], limit.unit)
         reason = "no unit can be in service by then: lead time, latency, memory or power rules out every one"
         rows.append((limit.resource, place, row["period"], row["amount"], limit.unit, f"{text}: {reason}"))
-    return pd.DataFrame(rows, columns=SHORTAGES)
+    return typed_shortages(pd.DataFrame(rows, columns=SHORTAGES))

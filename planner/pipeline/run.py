@@ -16,7 +16,7 @@ from planner.formulation.joining import EmptyRow
 from planner.inputs import Scenario
 from planner.performance import PointSet, operating_points
 from planner.pipeline.baselines import baseline_frame
-from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages
+from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages, typed_shortages
 from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
 from planner.pipeline.strategy import Goal, solve_main
@@ -91,7 +91,11 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
         )
     if not main.termination.has_values:
         return no_plan(
-            scenario, built.points, "no_solution", pd.DataFrame(columns=SHORTAGES), main.termination.detail
+            scenario,
+            built.points,
+            "no_solution",
+            typed_shortages(pd.DataFrame(columns=SHORTAGES)),
+            main.termination.detail,
         )
     fixed = main if wanted.relax else goal.fix(c, model, main, wanted)
     seconds = time.perf_counter() - began
