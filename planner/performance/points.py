@@ -35,8 +35,7 @@ def operating_points(scenario: Scenario) -> PointSet:
 
     Order of trust per (workload, shape, product, model, engine, phase): rates stated or measured at the
     shape; rates another model predicts for the shape; the roofline anchored on a measured shape nearby; the
-    roofline alone. Of the most trusted provider
-    the point with the highest rate inside the latency budget is taken.
+    roofline alone. Of the most trusted provider the point with the highest rate inside the latency budget is taken.
     """
     workloads = resolved_workloads(scenario)
     shapes = workload_shapes(scenario, workloads)

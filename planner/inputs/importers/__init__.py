@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from planner.inputs.importers.aiconfigurator_csv import AICONFIGURATOR
 from planner.inputs.importers.aiperf import AIPERF
 from planner.inputs.importers.azure_trace import AZURE_TRACE
 from planner.inputs.importers.bench_sglang import SGLANG_BENCH
@@ -23,7 +24,7 @@ from planner.inputs.importers.urdb import URDB
 from planner.inputs.importers.weather import WEATHER
 from planner.inputs.importers.writing import write_import
 
-BENCHMARKS = (VLLM_BENCH, SGLANG_BENCH, INFERENCE_PERF, GUIDELLM, AIPERF, INFERENCEX)
+BENCHMARKS = (VLLM_BENCH, SGLANG_BENCH, INFERENCE_PERF, GUIDELLM, AIPERF, INFERENCEX, AICONFIGURATOR)
 IMPORTERS: Mapping[str, Importer] = {
     importer.name: importer for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER, *BENCHMARKS)
 }

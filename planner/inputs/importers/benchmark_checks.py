@@ -16,6 +16,8 @@ from planner.units import MS_PER_SECOND, mtok_from_requests
 PAST_KNEE = "past the knee"
 CACHE_SUSPECT = "prefix cache suspected"
 UNIT_SUSPECT = "unit suspected"
+LOAD_DISAGREES = "load and latency disagree"
+LATENCIES_DISAGREE = "latencies disagree"
 
 SERVED_OF_REQUESTED_FRACTION = 0.95
 """Below this share of the requested rate the system did not keep up."""
@@ -66,21 +68,21 @@ def cache_suspected(points: pd.DataFrame) -> pd.Series:
 
 def unit_remarks(run: BenchmarkRun) -> tuple[str, ...]:
     """Return why the units of a run's latencies cannot be right, nothing when they can."""
-    found = [
+    return (
         *_out_of_range("TTFT", run.ttft, SHORTEST_TTFT_MS, LONGEST_TTFT_MS),
         *_out_of_range("TPOT", run.tpot, SHORTEST_TPOT_MS, LONGEST_TPOT_MS),
         *_not_in_flight(run),
         *_other_token_time(run),
-    ]
-    return tuple(f"{UNIT_SUSPECT}: {text}" for text in found)
+    )
 
 
 def _out_of_range(label: str, values: Latency, shortest_ms: float, longest_ms: float) -> list[str]:
     slow = values.p99 if math.isfinite(values.p99) else values.typical
     if slow < shortest_ms:
-        return [f"{label} {slow:.3g} ms is shorter than any engine's; were these seconds?"]
+        return [f"{UNIT_SUSPECT}: {label} {slow:.3g} ms is shorter than any engine's; were these seconds?"]
     if values.typical > longest_ms:
-        return [f"{label} {values.typical:.6g} ms is longer than any user waits; were these smaller units?"]
+        slow = values.typical
+        return [f"{UNIT_SUSPECT}: {label} {slow:.6g} ms is longer than any user waits; a smaller unit?"]
     return []
 
 
@@ -93,7 +95,7 @@ def _not_in_flight(run: BenchmarkRun) -> list[str]:
     if low <= in_flight / run.concurrency <= high:
         return []
     kept = f"the client kept {run.concurrency:g}"
-    return [f"rate times latency gives {in_flight:.3g} requests in flight, {kept}"]
+    return [f"{LOAD_DISAGREES}: rate times latency gives {in_flight:.3g} requests in flight, {kept}"]
 
 
 def _other_token_time(run: BenchmarkRun) -> list[str]:
@@ -105,7 +107,9 @@ def _other_token_time(run: BenchmarkRun) -> list[str]:
     if math.isnan(ratio) or 1 / TOKEN_TIME_RATIO < ratio < TOKEN_TIME_RATIO:
         return []
     stated = f"the file says {run.tpot.typical:.3g}"
-    return [f"end-to-end latency less TTFT gives {implied_ms:.3g} ms per output token, {stated}"]
+    return [
+        f"{LATENCIES_DISAGREE}: end to end less TTFT gives {implied_ms:.3g} ms per output token, {stated}"
+    ]
 
 
 def cost_per_mtok_output(price_per_chip_hour: float, chips: float, output_tok_per_s: float) -> float:

@@ -90,6 +90,15 @@ def _system(row: Mapping[str, Any]) -> str:
     """Return a configuration in one line."""
     unit = row.get("chip") if isinstance(row.get("chip"), str) else row.get("product")
     engine = row["engine"] if isinstance(row.get("engine"), str) else row.get("software") or "unknown engine"
-    parts = [f"{row['model']} on {row['chips']:g} x {unit}", engine]
+    parts = [f"{row['model']} on {row['chips']:g} x {unit}", *_split(row), engine]
     parts += ["speculative"] if row["speculative"] == "yes" else []
+    parts += [f"hit {row['cache_hit_fraction']:.3g}"] if row["cache_hit_fraction"] > 0 else []
     return " ".join(parts)
+
+
+def _split(row: Mapping[str, Any]) -> list[str]:
+    """Return how the model is spread over the chips, where the row says."""
+    letters = {"tensor_parallel": "tp", "pipeline_parallel": "pp", "expert_parallel": "ep"}
+    sizes = {mark: row.get(name) or math.nan for name, mark in letters.items()}
+    found = [f"{mark}{size:g}" for mark, size in sizes.items() if size > 1 or (mark == "tp" and size == 1)]
+    return [*found, *(["dp attention"] if row.get("attention_dp") else [])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,8 @@ class KnownKeys:
         for spelling in (name.lower(), name.rsplit("/", 1)[-1].lower()):
             if spelling in spellings:
                 return spellings[spelling]
-        hint = nearest(name.rsplit("/", 1)[-1], [*known, *self.spellings.get(kind, {})])
+        close = difflib.get_close_matches(name.rsplit("/", 1)[-1].lower(), spellings, n=1)
+        hint = f"; nearest known: {spellings[close[0]]!r}" if close else nearest(name, known)
         raise UnknownKeyError(f"unknown {kind}{hint}")
 
     def fact(self, kind: str, key: str, column: str) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.errors import Fault, InputError
 from planner.inputs.importers.benchmark_keys import KnownKeys, UnknownKeyError, known_keys
-from planner.inputs.importers.benchmark_run import STATISTICS, iso_date
+from planner.inputs.importers.benchmark_run import iso_date
 from planner.inputs.importers.importer import Option
 from planner.tables.inference import PRECISIONS
 
@@ -36,7 +36,10 @@ COMMON_OPTIONS = (
         "number",
     ),
     Option(
-        "statistic", f"statistic of latency to keep beside p99: {', '.join(STATISTICS)}", "text", "median"
+        "statistic",
+        "statistic of latency to keep beside p99: mean, median, p90, p95 or p99",
+        "text",
+        "median",
     ),
     Option("date", "ISO date of the measurement, for files that do not say"),
     Option("curve", "name of the configuration; made from its facts when left out"),
@@ -46,6 +49,7 @@ COMMON_OPTIONS = (
 )
 BENCHMARK_OPTIONS = (*HARDWARE_OPTIONS, *CONFIGURATION_OPTIONS, *COMMON_OPTIONS)
 
+STATISTICS = ("mean", "median", "p90", "p95", "p99")
 YES_NO = {"yes": True, "no": False}
 
 
@@ -162,7 +166,7 @@ def _hardware(options: Mapping[str, Any], faults: Faults, keys: KnownKeys) -> di
     columns: dict[str, Any] = {}
     for kind in ("chip", "product"):
         if options[kind] is not None:
-            columns[kind] = _found(kind, options[kind], faults, keys)
+            columns[kind] = found_key(kind, options[kind], faults, keys)
     if not columns:
         faults.missing("chip", "which accelerator was measured (or --product)")
     if len(columns) == 2:
@@ -197,7 +201,7 @@ def _engine(
     if options["engine"] is None:
         _required(options, "engine", "which engine configuration was measured", faults)
         return {}
-    engine = _found("engine", options["engine"], faults, keys)
+    engine = found_key("engine", options["engine"], faults, keys)
     if engine is None:
         return {}
     own = keys.fact("engine", engine, "weight_precision")
@@ -220,7 +224,7 @@ def _engine(
 def _model(options: Mapping[str, Any], named: str, faults: Faults, keys: KnownKeys) -> str | None:
     """Return the model of runs under one foreign name; the option wins over the file."""
     if options["model"] is not None:
-        return _found("model", options["model"], faults, keys)
+        return found_key("model", options["model"], faults, keys)
     if not named:
         _required(options, "model", "which model was measured", faults)
         return None
@@ -231,7 +235,8 @@ def _model(options: Mapping[str, Any], named: str, faults: Faults, keys: KnownKe
         return None
 
 
-def _found(kind: str, name: str, faults: Faults, keys: KnownKeys) -> str | None:
+def found_key(kind: str, name: str, faults: Faults, keys: KnownKeys) -> str | None:
+    """Return the key an option names; None after noting a fault."""
     try:
         return keys.find(kind, name)
     except UnknownKeyError as error:

@@ -20,10 +20,12 @@ from planner.inputs.importers.benchmark_checks import (
     unit_remarks,
 )
 from planner.inputs.importers.benchmark_curves import named_curves, pooled_lengths, shape_groups
+from planner.inputs.importers.benchmark_keys import KnownKeys
 from planner.inputs.importers.benchmark_notes import UNSTATED, notes, source_row
 from planner.inputs.importers.benchmark_options import (
     Choices,
     Faults,
+    found_key,
     keys_for,
     read_choices,
     read_configuration,
@@ -33,7 +35,7 @@ from planner.inputs.importers.importer import ImportResult, Rejections
 from planner.tables import TABLES
 from planner.units import MS_PER_SECOND
 
-OTHER_STATISTICS = ("median", "mean", "p95", "p90", "p99")
+OTHER_STATISTICS = ("median", "mean", "p95", "p90", "p99", "unstated")
 """Which statistic is kept when the preferred one is absent, first one present."""
 
 
@@ -56,6 +58,27 @@ def import_runs(
     configurations = read_configuration(options, models_named, faults, keys_for(options))
     faults.stop()
     return points_result(tool, runs, configurations, choices, rejections)
+
+
+def import_systems(
+    tool: str,
+    read: Callable[[Sequence[Path], Mapping[str, Any], KnownKeys, Rejections], list[BenchmarkRun]],
+    paths: Sequence[Path],
+    options: Mapping[str, Any],
+    confidence: str = "measured",
+) -> ImportResult:
+    """Return the result of a format whose rows name their own system, model and precision."""
+    rejections = Rejections()
+    faults = Faults(tool)
+    choices = read_choices(options, faults)
+    keys = keys_for(options)
+    for kind in ("chip", "model", "engine"):
+        if options[kind] is not None:
+            found_key(kind, options[kind], faults, keys)
+    faults.stop()
+    runs = read(paths, options, keys, rejections)
+    stop_without_runs(runs, rejections)
+    return points_result(tool, runs, {"": {"phase": "mixed"}}, choices, rejections, confidence)
 
 
 def points_result(
@@ -149,7 +172,7 @@ def _row(run: BenchmarkRun, configuration: Mapping[str, Any], choices: Choices) 
     if math.isnan(in_flight) and run.load_kind == "offered" and math.isfinite(run.turn_ms):
         in_flight = max(run.served_per_s * run.turn_ms / MS_PER_SECOND, 1.0)
         remarks.append("concurrency is the mean in flight, served rate x mean latency")
-    hit = choices.cache_hit_fraction
+    hit = columns.get("cache_hit_fraction", choices.cache_hit_fraction)
     remarks.append("cache state unknown" if math.isnan(hit) else f"cache {'cold' if hit == 0 else 'warm'}")
     ttft_statistic, ttft = kept_statistic(run.ttft, choices.statistic)
     tpot_statistic, tpot = kept_statistic(run.tpot, choices.statistic)
@@ -171,12 +194,12 @@ def _row(run: BenchmarkRun, configuration: Mapping[str, Any], choices: Choices) 
         "tpot_ms": tpot,
         "tpot_statistic": tpot_statistic,
         "tpot_p99_ms": run.tpot.p99,
-        "cache_hit_fraction": columns.get("cache_hit_fraction", hit),
+        "cache_hit_fraction": hit,
         "source_date": run.date or choices.date or UNSTATED,
         "remarks": (*remarks, *run.remarks, *run.warnings, *unit_remarks(run)),
         "requested_per_s": run.requested_per_s,
         "load": in_flight if run.load_kind == "closed_loop" else run.served_per_s,
-        "typical_ttft_ms": run.ttft.mean if math.isnan(run.ttft.median) else run.ttft.median,
+        "typical_ttft_ms": run.ttft.typical if math.isnan(run.ttft.median) else run.ttft.median,
     }
 
 

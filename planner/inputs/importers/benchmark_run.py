@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 LoadKind = Literal["closed_loop", "offered", "open_loop", "static_batch", "offline_max", "unstated"]
 
-STATISTICS = ("mean", "median", "p90", "p95", "p99")
+STATISTICS = ("mean", "median", "p90", "p95", "p99", "unstated")
 ROUNDING_FRACTION = 0.02
 """Two ways to the same figure may differ by this share before the file is said to contradict itself."""
 
@@ -35,6 +35,7 @@ class Latency:
     p90: float = math.nan
     p95: float = math.nan
     p99: float = math.nan
+    unstated: float = math.nan
 
     def at(self, statistic: str) -> float:
         """Return one statistic by its name in ``STATISTICS``."""
@@ -42,8 +43,9 @@ class Latency:
 
     @property
     def typical(self) -> float:
-        """Return the mean, else the median."""
-        return self.median if math.isnan(self.mean) else self.mean
+        """Return the mean, else the median, else the value whose statistic is not stated."""
+        values = (value for value in (self.mean, self.median, self.unstated) if math.isfinite(value))
+        return next(values, math.nan)
 
     def scaled(self, factor: float) -> Latency:
         """Return all statistics times a factor."""

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from planner.inputs.importers.benchmark_keys import KnownKeys, UnknownKeyError
-from planner.inputs.importers.benchmark_options import COMMON_OPTIONS, Faults, keys_for, read_choices
-from planner.inputs.importers.benchmark_points import points_result, stop_without_runs
+from planner.inputs.importers.benchmark_options import COMMON_OPTIONS
+from planner.inputs.importers.benchmark_points import import_systems
 from planner.inputs.importers.benchmark_run import (
     BenchmarkRun,
     UnusableRun,
@@ -232,16 +232,7 @@ def _seconds(record: Mapping[str, Any], metric: str) -> Any:
 
 
 def _run(paths: Sequence[Path], options: Mapping[str, Any]) -> ImportResult:
-    rejections = Rejections()
-    faults = Faults(INFERENCEX.name)
-    choices = read_choices(options, faults)
-    keys = keys_for(options)
-    if options["engine"] is not None and options["engine"] not in keys.tables["engines"].index:
-        faults.add("engine", "unknown engine", options["engine"])
-    faults.stop()
-    runs = read_inferencex(paths, options, keys, rejections)
-    stop_without_runs(runs, rejections)
-    return points_result(INFERENCEX.name, runs, {"": {"phase": "mixed"}}, choices, rejections)
+    return import_systems(INFERENCEX.name, read_inferencex, paths, options)
 
 
 INFERENCEX = Importer(
