@@ -1,0 +1,285 @@
+"""A dual is what its docstring says: the change of the least cost when the input behind the limit changes.
+
+The input (units, kW, requests/s, currency) is moved down and up, the rows of the families it stands in are built
+anew, and the LP is solved again. The least cost is convex in such an input, so at a degenerate optimum the dual
+lies between the difference to the left and the difference to the right, and elsewhere equals both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_scenarios import (
+    SAID,
+    YEAR,
+    cloud,
+    demand,
+    energy,
+    hall,
+    purchase,
+    quarters,
+    rental,
+    scenario,
+    shape,
+    solved,
+)
+from tiny_coefficients import costs, table, tiny
+
+from planner.coefficients import Coefficients
+from planner.formulation.build import FAMILIES, PlanModel, build_model
+from planner.formulation.pulp_face import PlanProblem
+from planner.inputs import Scenario
+from planner.solve import Solution, SolveOptions, solve
+
+Frames = Mapping[str, Any]
+RELAXED = SolveOptions(relax=True)
+
+
+def with_value(frame: pd.DataFrame, column: str, value: float, **where: str) -> pd.DataFrame:
+    """Return the frame with one column changed in the rows so labelled."""
+    chosen = np.all([frame[name] == label for name, label in where.items()], axis=0)
+    assert chosen.any()
+    return frame.assign(**{column: frame[column].where(~chosen, value)})
+
+
+def busy() -> dict[str, Any]:
+    """Return the tiny case at twice its demand, a twentieth optional, with little power in the hall."""
+    case = tiny()
+    limits = with_value(case.site_limits, "usable_kw", 60.0, site="hall")
+    more = table("offer period units", ("box reserved", "t1", 2.0))
+    supply = pd.concat([with_value(case.supply, "units", 9.0, offer="box rent"), more], ignore_index=True)
+    return {
+        "demand": case.demand.assign(requests_per_s=2 * case.demand["requests_per_s"]),
+        "workloads": case.workloads.assign(must_serve_fraction=[0.95, 1.0]),
+        "site_limits": limits,
+        "supply": supply,
+    }
+
+
+def changed(
+    frames: dict[str, Any], name: str, column: str, **where: str
+) -> Callable[[float], dict[str, Any]]:
+    """Return a function from a value to the frames with that value in one place."""
+    return lambda value: frames | {name: with_value(frames[name], column, value, **where)}
+
+
+def campus_only() -> dict[str, Any]:
+    """Return a case in which code is decoded at the campus: the cloud rents nothing there and a rack is cheap."""
+    case, prices = tiny(), dict(costs())
+    prices["order"] = prices["order"].assign(
+        amount=prices["order"]["amount"].where(
+            prices["order"]["site"] != "campus", prices["order"]["amount"] / 10
+        )
+    )
+    return {"costs": prices, "halls": case.halls, "site_limits": case.site_limits}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An input of a base case, the families it stands in, and the dual its docstring makes of it."""
+
+    frames: Callable[[float], dict[str, Any]]
+    at: float
+    step: float
+    families: tuple[str, ...]
+    price: Callable[[Callable[..., float]], float]
+
+
+def cases() -> dict[str, Case]:
+    there = {"site": "hall"}
+    asked = {"workload": "chat", "region": "east", "period": "t1", "block": "day"}
+    hot = busy()
+    poor = busy() | {"budgets": tiny().budgets}
+    thin = busy() | {"site_limits": tiny().site_limits, "halls": tiny().halls}
+    kept = busy() | {"fleet_units": tiny().fleet_units}
+    built = campus_only()
+    return {
+        "a confirmed unit": Case(
+            changed(hot, "supply", "units", offer="box reserved"), 2.0, 0.2, ("supply",),
+            lambda dual: dual("supply", offer="box reserved", period="t1"),
+        ),
+        "a confirmed unit by the hour": Case(
+            changed(hot, "supply", "units", offer="box hour"), 2.0, 0.2, ("hourly_supply",),
+            lambda dual: dual("hourly_supply", offer="box hour", period="t1"),
+        ),
+        # A tenth of every kW is headroom; the same kW is in the limit of each block.
+        "a usable kW": Case(
+            changed(hot, "site_limits", "usable_kw", period="t1", **there), 60.0, 0.5,
+            ("site_power", "provisioned_power"),
+            lambda dual: 0.9 * dual("provisioned_power", period="t1", **there)
+            + dual("site_power", period="t1", **there),
+        ),
+        "a kW of IT limit": Case(
+            changed(thin, "site_limits", "it_limit_kw", period="t1", **there), 32.0, 0.3, ("it_power",),
+            lambda dual: dual("it_power", period="t1", **there),
+        ),
+        "a rack position": Case(
+            changed(thin, "site_limits", "racks", period="t1", **there), 1.6, 0.02, ("rack_space",),
+            lambda dual: dual("rack_space", period="t1", **there),
+        ),
+        "a kW of cooling": Case(
+            changed(thin, "halls", "capacity_kw", **there), 32.0, 0.3, ("cooling_capacity",),
+            lambda dual: dual("cooling_capacity", **there),
+        ),
+        "a kW of hall": Case(
+            changed(built, "halls", "existing_kw", site="campus"), 30.0, 0.3, ("hall_capacity",),
+            lambda dual: dual("hall_capacity", site="campus"),
+        ),
+        "a kW of facility limit": Case(
+            changed(built, "site_limits", "facility_limit_kw", site="campus"), 30.0, 0.3, ("facility_power",),
+            lambda dual: dual("facility_power", site="campus"),
+        ),
+        # The row is in thousands, and so is its dual.
+        "a thousand of budget": Case(
+            changed(poor, "budgets", "limit", site="hall"), 135_000.0, 1_000.0, ("budget",),
+            lambda dual: dual("budget", budget="running the hall") / 1_000,
+        ),
+        # Three quarters of the requests are short; a twentieth of them is optional.
+        "a request/s of demand": Case(
+            changed(hot, "demand", "requests_per_s", **asked),
+            16.0, 0.05, ("demand_balance", "must_serve"),
+            lambda dual: 0.75 * dual("demand_balance", shape="short", **asked)
+            + 0.25 * dual("demand_balance", shape="long", **asked)
+            + 0.05 * dual("must_serve", **asked),
+        ),
+        "a unit that stands already": Case(
+            changed(kept, "fleet_units", "units", offer="fleet:old"), 3.0, 0.05, ("fleet_balance",),
+            lambda dual: dual("fleet_balance", offer="fleet:old", period="t1"),
+        ),
+    }  # fmt: skip
+
+
+CASES = cases()
+
+
+@cache
+def base(name: str) -> tuple[Coefficients, PlanModel, Solution]:
+    case = CASES[name]
+    c = tiny(**case.frames(case.at))
+    model = build_model(c)
+    solution = solve(model.problem, RELAXED)
+    assert solution.status == "optimal"
+    return c, model, solution
+
+
+def dual_of(model: PlanModel, solution: Solution, family: str, **where: str) -> float:
+    """Return the sum of the duals of a family's rows so labelled."""
+    frame = model.problem.row_frame(family, solution.row_duals)
+    chosen = np.all([frame[name] == label for name, label in where.items()], axis=0)
+    assert chosen.any()
+    return float(frame["value"][chosen].sum())
+
+
+def least_cost_at(name: str, value: float) -> float:
+    """Return the least cost with the input at another value; only the rows it stands in are built anew."""
+    case, (_, model, _) = CASES[name], base(name)
+    moved = tiny(**case.frames(value))
+    rows = [
+        FAMILIES[block.family](moved, model.columns) if block.family in case.families else block
+        for block in model.problem.rows
+    ]
+    solution = solve(PlanProblem("moved", model.columns, rows, model.value, model.value_constant), RELAXED)
+    assert solution.status == "optimal"
+    return solution.objective
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_dual_is_the_difference_of_least_cost_on_either_side(name):
+    case = CASES[name]
+    _, model, solution = base(name)
+    price = case.price(lambda family, **where: dual_of(model, solution, family, **where))
+    left = (solution.objective - least_cost_at(name, case.at - case.step)) / case.step
+    right = (least_cost_at(name, case.at + case.step) - solution.objective) / case.step
+    tolerance = 1e-6 * max(abs(left), abs(right))
+    assert abs(price) > 1e-3, "the limit does not bind, so the case shows nothing"
+    assert left - tolerance <= price <= right + tolerance
+
+
+SIGNS = {
+    family: "<= 0" if "(<= 0" in (FAMILIES[family].__doc__ or "") else ">= 0"
+    for family in FAMILIES
+    if "(<= 0" in (FAMILIES[family].__doc__ or "") or "(>= 0" in (FAMILIES[family].__doc__ or "")
+}
+
+
+@pytest.mark.parametrize("name", ["a confirmed unit", "a thousand of budget", "a kW of hall"])
+def test_every_dual_has_the_sign_its_docstring_states(name):
+    _, model, solution = base(name)
+    assert len(SIGNS) > 10
+    for family in SIGNS:
+        duals = solution.row_duals[model.problem.row_position(family)]
+        if family == "grid_power":
+            drawn = solution.values[model.columns.position("grid_kw")] > 1e-6
+            duals = duals[drawn]
+        bound = np.abs(duals).max(initial=0.0) * 1e-9
+        assert (duals <= bound).all() if SIGNS[family] == "<= 0" else (duals >= -bound).all(), family
+
+
+def test_a_request_costs_as_much_where_it_is_decoded_as_where_it_is_asked_for():
+    # Routing is free, so wherever requests flow to, the balance there has the dual of the demand it meets.
+    c, model, solution = base("a confirmed unit")
+    flows = model.columns.frame("flow")
+    flows = flows[solution.values[flows["column"]] > 1e-6].merge(c.routes, on=["workload", "region", "site"])
+    asked = model.problem.row_frame("demand_balance", solution.row_duals).rename(columns={"value": "asked"})
+    served = model.problem.row_frame("decode_balance", solution.row_duals).rename(columns={"value": "served"})
+    joined = flows.merge(asked, on=["workload", "shape", "region", "period", "block"])
+    joined = joined.merge(served, on=["workload", "shape", "ttft_class", "site", "period", "block"])
+    whole = joined[joined["site"] != "campus"]
+    assert set(whole["ttft_class"]) == {"near", "far"}
+    assert whole["served"].to_numpy() == pytest.approx(whole["asked"].to_numpy(), rel=1e-6, abs=1e-6)
+
+
+def test_prefill_and_decode_share_the_cost_of_a_request_that_is_split():
+    _, model, solution = base("a kW of hall")
+    place = {"workload": "code", "site": "campus", "period": "t2"}
+    asked = dual_of(model, solution, "demand_balance", workload="code", period="t2")
+    first = dual_of(model, solution, "prefill_balance", **place)
+    later = dual_of(model, solution, "decode_balance", **place)
+    assert first > 0
+    assert later > 0
+    assert first + later == pytest.approx(asked, rel=1e-6)
+
+
+def test_the_blocks_under_a_demand_charge_share_its_price():
+    # 6 months x 4 = 24 a kW, in the middle of the second half.
+    _, model, solution = base("a confirmed unit")
+    shares = dual_of(model, solution, "billing_peak", component="any hour")
+    assert shares == pytest.approx(-24 / 1.1**0.75)
+
+
+def growing(rate: float) -> Scenario:
+    """Return two quarters of uneven load, bought in advance or rented; the second at the rate given."""
+    hours = {f"h{hour:02d}": 1.5 if 8 <= hour < 20 else 0.5 for hour in range(24)}
+    return scenario(
+        {
+            "periods": quarters(2),
+            "sites": [hall(rent_per_kw_month=100), cloud()],
+            "tariffs": [energy("day", 0.2, hours="08-20"), energy("night", 0.1, hours="20-08")],
+            "profiles": [{"profile": "day", "day_type": "all", **hours, **SAID}],
+            "offers": [
+                purchase(price=60_000, lead_weeks=12),
+                rental(price=30, rent_step="hour", supply_units_per_period=4),
+                rental("dear", price=80, rent_step="hour"),
+            ],
+            "shapes": [shape(input_tokens=200, output_tokens=50)],
+            "demand": demand(YEAR[:2], [3.0, rate], profile="day"),
+        },
+        discount_rate_fraction=0.1,
+    )
+
+
+def test_the_long_run_price_of_a_million_tokens_is_the_difference_of_two_plans():
+    # 0.1 requests/s more through the quarter's 2,184 hours are 0.1 x 3,600 x 2,184 x 50 / 1e6 Mtok of output,
+    # paid for in the middle of the quarter, 4.5 months from the start.
+    plan, larger = (solved(growing(rate), relax=True) for rate in (7.0, 7.1))
+    more = 0.1 * 3_600 * 2_184 * 50 / 1e6
+    spent = larger.headline["objective"] - plan.headline["objective"]
+    price = plan["marginal_costs"].set_index(["kind", "period"])["value"]
+    assert price["long_run", "2027-Q2"] == pytest.approx(spent / more * 1.1**0.375, rel=1e-6)
+    assert price["long_run", "2027-Q2"] != pytest.approx(price["long_run", "2027-Q1"], rel=0.01)
