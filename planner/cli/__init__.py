@@ -10,6 +10,7 @@ import logging
 
 import click
 
+from planner.cli.bill_command import bill
 from planner.cli.catalog_commands import catalog
 from planner.cli.formulation_command import formulation
 from planner.cli.framework import PlannerGroup
@@ -44,5 +45,6 @@ for command in (
     import_group,
     catalog,
     formulation,
+    bill,
 ):
     main.add_command(command)

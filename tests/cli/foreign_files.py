@@ -7,6 +7,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pandas as pd
+
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "format_samples"
 BENCHMARKS = {
     "c64.json": "vllm_bench_serve.json",
@@ -76,6 +78,13 @@ def epw_year() -> str:
     return "\n".join([*header, *rows])
 
 
+def metered_load() -> str:
+    """Return a year of hourly load: 900 kW installed at 84 percent load, and one hour at the full 900 kW."""
+    hours = pd.date_range("2027-01-01", "2027-12-31 23:00", freq="h")
+    kw = [900.0 if hour.month == 7 and hour.day == 1 and hour.hour == 15 else 756.0 for hour in hours]
+    return pd.DataFrame({"timestamp": hours, "kw": kw}).to_csv(index=False)
+
+
 def points_csv() -> str:
     """Return one configuration as `planner predict` reads it."""
     return "\n".join([",".join(POINT), ",".join(str(value) for value in POINT.values())])
@@ -86,6 +95,7 @@ def write_all(folder: Path) -> None:
     texts = {
         "mix.json": json.dumps(GPU_MIX),
         "rate.json": json.dumps(RATE),
+        "load.csv": metered_load(),
         "trace.csv": azure_trace(),
         "client-1-trace.csv": servegen_trace(),
         "year.epw": epw_year(),
