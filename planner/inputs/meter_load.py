@@ -25,7 +25,10 @@ def read_meter_load(path: str | Path) -> pd.DataFrame:
         cells = pd.read_csv(file, dtype=str, encoding="utf-8-sig", skip_blank_lines=False)
     except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
         raise InputError([Fault(file.name, f"is not a CSV table: {error}")]) from None
-    return checked_load(cells.rename(columns=str.strip), file.name)
+    filled = cells.notna().any(axis=1).to_numpy()
+    last = int(filled.nonzero()[0].max()) + 1 if filled.any() else 0
+    # Blank lines at the end are how editors leave a file; inside it they are a gap somebody must see.
+    return checked_load(cells.iloc[:last].rename(columns=str.strip), file.name)
 
 
 def checked_load(load: pd.DataFrame, where: str = "load") -> pd.DataFrame:
