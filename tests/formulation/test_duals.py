@@ -59,6 +59,7 @@ def busy() -> dict[str, Any]:
         "workloads": case.workloads.assign(must_serve_fraction=[0.95, 1.0]),
         "site_limits": limits,
         "supply": supply,
+        "fleet_units": case.fleet_units,
     }
 
 
@@ -82,13 +83,17 @@ def campus_only() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Case:
-    """An input of a base case, the families it stands in, and the dual its docstring makes of it."""
+    """An input of a base case, the families it stands in, and the dual its docstring makes of it.
+
+    ``like`` names a case with the same base, so that the two share its solution.
+    """
 
     frames: Callable[[float], dict[str, Any]]
     at: float
     step: float
     families: tuple[str, ...]
     price: Callable[[Callable[..., float]], float]
+    like: str = ""
 
 
 def cases() -> dict[str, Case]:
@@ -97,7 +102,6 @@ def cases() -> dict[str, Case]:
     hot = busy()
     poor = busy() | {"budgets": tiny().budgets}
     thin = busy() | {"site_limits": tiny().site_limits, "halls": tiny().halls}
-    kept = busy() | {"fleet_units": tiny().fleet_units}
     built = campus_only()
     return {
         "a confirmed unit": Case(
@@ -107,6 +111,7 @@ def cases() -> dict[str, Case]:
         "a confirmed unit by the hour": Case(
             changed(hot, "supply", "units", offer="box hour"), 2.0, 0.2, ("hourly_supply",),
             lambda dual: dual("hourly_supply", offer="box hour", period="t1"),
+            like="a confirmed unit",
         ),
         # A tenth of every kW is headroom; the same kW is in the limit of each block.
         "a usable kW": Case(
@@ -114,6 +119,7 @@ def cases() -> dict[str, Case]:
             ("site_power", "provisioned_power"),
             lambda dual: 0.9 * dual("provisioned_power", period="t1", **there)
             + dual("site_power", period="t1", **there),
+            like="a confirmed unit",
         ),
         "a kW of IT limit": Case(
             changed(thin, "site_limits", "it_limit_kw", period="t1", **there), 32.0, 0.3, ("it_power",),
@@ -147,10 +153,12 @@ def cases() -> dict[str, Case]:
             lambda dual: 0.75 * dual("demand_balance", shape="short", **asked)
             + 0.25 * dual("demand_balance", shape="long", **asked)
             + 0.05 * dual("must_serve", **asked),
+            like="a confirmed unit",
         ),
         "a unit that stands already": Case(
-            changed(kept, "fleet_units", "units", offer="fleet:old"), 3.0, 0.05, ("fleet_balance",),
+            changed(hot, "fleet_units", "units", offer="fleet:old"), 3.0, 0.05, ("fleet_balance",),
             lambda dual: dual("fleet_balance", offer="fleet:old", period="t1"),
+            like="a confirmed unit",
         ),
     }  # fmt: skip
 
@@ -161,6 +169,8 @@ CASES = cases()
 @cache
 def base(name: str) -> tuple[Coefficients, PlanModel, Solution]:
     case = CASES[name]
+    if case.like:
+        return base(case.like)
     c = tiny(**case.frames(case.at))
     model = build_model(c)
     solution = solve(model.problem, RELAXED)
