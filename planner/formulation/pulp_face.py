@@ -23,6 +23,9 @@ from planner.formulation.pulp_objects import (
     values_by_column,
 )
 
+RECOURSE_LEVEL = "block"
+"""Label level of a variable that can differ from hour to hour; orders and openings do not have it."""
+
 
 class PlanProblem(pulp.LpProblem):
     """A minimisation problem made of column and row blocks.
@@ -93,6 +96,13 @@ class PlanProblem(pulp.LpProblem):
         block = self.row_block(family)
         start = self._row_start[self.rows.index(block)]
         return slice(start, start + len(block))
+
+    def recourse(self) -> np.ndarray:
+        """Return a flag per column: decided block by block, as its label level ``block`` says."""
+        flags = np.zeros(self.columns.count, bool)
+        for block in self.columns.blocks:
+            flags[self.position(block.family)] = RECOURSE_LEVEL in block.labels.columns
+        return flags
 
     def var(self, family: str, *labels: object) -> PlanVariable:
         """Return the variable of a family with these labels as an ordinary LpVariable.

@@ -11,7 +11,9 @@ from planner.errors import SolverFailed
 from planner.formulation.arrays import ModelArrays
 from planner.formulation.pulp_face import PlanProblem
 from planner.solve.bridge import PulpSession
+from planner.solve.first_plan import is_large
 from planner.solve.highs import HighsSession, Limits
+from planner.solve.large import solve_large
 from planner.solve.options import SolveOptions
 from planner.solve.result import Solution, Termination, relative_gap, status_of_plan
 
@@ -58,7 +60,11 @@ def solve(
         The solver is unknown or not installed.
     """
     options = options or SolveOptions()
-    solution = open_session(problem.arrays(), options).run(start=start)
+    arrays = problem.arrays()
+    if start is None and is_large(arrays, options):
+        solution = solve_large(arrays, problem.recourse(), options)
+    else:
+        solution = open_session(arrays, options).run(start=start)
     problem.assign_values(solution.values if solution.termination.has_values else None)
     return solution
 

@@ -69,7 +69,9 @@ def solve_ratio(
     """
     sides = np.asarray(numerator, float), np.asarray(denominator, float)
     ratio = Ratio(*sides, numerator_offset, denominator_offset)
-    solution = RatioSearch(problem.arrays(), ratio, options or SolveOptions()).run(start, relaxation)
+    solution = RatioSearch(problem.arrays(), ratio, problem.recourse(), options or SolveOptions()).run(
+        start, relaxation
+    )
     problem.assign_values(solution.values if solution.termination.has_values else None)
     return solution
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
 
 from planner.formulation.arrays import ModelArrays
+from planner.solve.clock import Clock
 from planner.solve.core import open_session
+from planner.solve.first_plan import Interrupted, is_large
 from planner.solve.highs import HighsSession, Limits
+from planner.solve.large import near_plan
 from planner.solve.options import Progress, SolveOptions
 from planner.solve.ratio_lp import (
     LP_ROUNDING,
@@ -21,7 +23,15 @@ from planner.solve.ratio_lp import (
     lp_least_ratio,
     require_positive,
 )
-from planner.solve.result import ROUNDING, Solution, Stop, Termination, relative_gap, status_of_plan
+from planner.solve.result import (
+    ROUNDING,
+    Solution,
+    Stop,
+    Termination,
+    nothing_found,
+    relative_gap,
+    status_of_plan,
+)
 
 START_TOLERANCE = 1e-6
 SHRINK = 4.0
@@ -37,14 +47,16 @@ class RatioSearch:
         The model.
     ratio
         What is to be least.
+    recourse
+        Flag per column: decided block by block.
     options
         Gap of the ratio, seconds over all steps, solver of the MILP steps; LP steps run in HiGHS.
     """
 
-    def __init__(self, arrays: ModelArrays, ratio: Ratio, options: SolveOptions):
-        self.arrays, self.ratio, self.options = arrays, ratio, options
+    def __init__(self, arrays: ModelArrays, ratio: Ratio, recourse: np.ndarray, options: SolveOptions):
+        self.arrays, self.ratio, self.recourse, self.options = arrays, ratio, recourse, options
         self.is_milp = bool(arrays.integer.any()) and not options.relax
-        self.began = time.perf_counter()
+        self.clock = Clock(options.time_limit_s)
         self.low, self.high = 0.0, np.inf
         self.best: Solution | None = None
         self.least, self.bound = np.inf, -np.inf
@@ -63,8 +75,27 @@ class RatioSearch:
         if not np.isfinite(self.high):
             self.high = greatest_denominator(self.arrays, self.ratio, self.options, self._limits())
         if start is not None and self._usable(start):
-            self._take(Solution(Termination("feasible", -np.inf, np.inf, 0.0), start, np.nan))
+            self._take_plan(start)
+        elif is_large(self.arrays, self.options):
+            try:
+                self._take_near(relaxation.values)
+            except Interrupted as interrupted:
+                self.stop = "interrupt"
+                if interrupted.plan is not None:
+                    self._take_plan(interrupted.plan)
+                return self._finished("interrupted")
         return self._search()
+
+    def _take_near(self, relaxed: np.ndarray) -> None:
+        """Take a whole plan near the relaxation, if one is found in a share of the time left."""
+        cost, offset = self.ratio.cost_at(self.bound, self.low)
+        level = replace(self.arrays, cost=cost, offset=offset)
+        plan = near_plan(level, relaxed, self.recourse, self.options, self.clock)
+        if plan is not None:
+            self._take_plan(plan)
+
+    def _take_plan(self, plan: np.ndarray) -> None:
+        self._take(Solution(Termination("feasible", -np.inf, np.inf, 0.0), plan, np.nan))
 
     def _relaxation(self) -> Solution:
         """Return the least ratio of the relaxation with the least denominator, or why there is none."""
@@ -80,7 +111,7 @@ class RatioSearch:
         found = lp_least_ratio(session, self.ratio, self._limits(), self.ratio.at(cheapest.values))
         if not found.termination.has_values or found.termination.stop != "proof":
             return self._without_plan(found)
-        ended = replace(found.termination, seconds=time.perf_counter() - self.began)
+        ended = replace(found.termination, seconds=self.clock.elapsed)
         return replace(found, termination=ended, denominator_range=(lowest.objective, np.inf))
 
     def _usable(self, start: np.ndarray) -> bool:
@@ -89,8 +120,10 @@ class RatioSearch:
 
     def _search(self) -> Solution:
         """Run MILP steps until the ratio is certified; every step starts from the plan in hand."""
+        gap, shrink, detail = self.options.gap, 1.0, "relaxation and a whole plan near it"
+        if relative_gap(self.least, self.bound) <= gap:
+            return self._finished(detail)
         session = open_session(self.arrays, self._reporting())
-        gap, shrink, detail = self.options.gap, 1.0, ""
         for self.steps in range(1, MOST_STEPS + 1):
             limits = self._set_level(shrink)
             self.step = f"ratio step {self.steps}"
@@ -150,17 +183,14 @@ class RatioSearch:
 
     def _limits(self) -> Limits:
         """Return limits with the seconds left; the gap only tells LP steps how exact to be."""
-        total = self.options.time_limit_s
-        left = None if total is None else total - (time.perf_counter() - self.began)
-        return Limits(relative_gap=self.options.gap, seconds=left)
+        return Limits(relative_gap=self.options.gap, seconds=self.clock.left)
 
     def _finished(self, detail: str) -> Solution:
         """Return the plan in hand with its certificate."""
-        seconds = time.perf_counter() - self.began
+        seconds = self.clock.elapsed
         if self.best is None:
-            nothing = np.full(len(self.arrays.cost), np.nan)
             ended = Termination("no_solution", self.bound, np.inf, seconds, detail, self.stop)
-            return Solution(ended, nothing, np.nan)
+            return nothing_found(ended, len(self.arrays.cost))
         bound = min(self.bound, self.least)
         gap = relative_gap(self.least, bound)
         words = f"{detail}; ratio steps: {self.steps}"
@@ -169,10 +199,10 @@ class RatioSearch:
 
     def _without_plan(self, found: Solution) -> Solution:
         """Return the outcome of a step that ends the search without a plan of least ratio."""
-        ended = replace(found.termination, gap=np.inf, seconds=time.perf_counter() - self.began)
+        ended = replace(found.termination, seconds=self.clock.elapsed)
         if ended.status != "infeasible":
-            ended = replace(ended, status="no_solution", bound=self.bound)
-        return Solution(ended, np.full(len(self.arrays.cost), np.nan), np.nan)
+            ended = replace(ended, bound=self.bound)
+        return nothing_found(ended, len(self.arrays.cost))
 
     def _reporting(self) -> SolveOptions:
         """Return the options with progress told in terms of the ratio."""
@@ -182,7 +212,8 @@ class RatioSearch:
 
         def tell(state: Progress) -> None:
             bound = max(self.bound, self._certified(state.bound)) if np.isfinite(state.bound) else self.bound
-            elapsed = time.perf_counter() - self.began
-            report(Progress(elapsed, self.least, bound, relative_gap(self.least, bound), self.step))
+            report(
+                Progress(self.clock.elapsed, self.least, bound, relative_gap(self.least, bound), self.step)
+            )
 
         return replace(self.options, progress=tell)

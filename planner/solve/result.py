@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -79,6 +79,13 @@ class Solution:
     def status(self) -> Status:
         """Return the status of the termination."""
         return self.termination.status
+
+
+def nothing_found(ended: Termination, count: int) -> Solution:
+    """Return the solution of a run that gives no plan of `count` columns: infeasible stays so, else none found."""
+    if ended.status != "infeasible":
+        ended = replace(ended, status="no_solution")
+    return Solution(replace(ended, gap=float("inf")), np.full(count, np.nan), float("nan"))
 
 
 def relative_gap(objective: float, bound: float) -> float:
