@@ -179,7 +179,7 @@ def latency(record: Mapping[str, Any], names: Mapping[str, str], unit_ms: float 
 def contradictions(checks: Sequence[tuple[str, float, str, float]]) -> tuple[str, ...]:
     """Return a remark for each pair of figures of one file that should be equal and is not."""
     return tuple(
-        f"the file contradicts itself: {name} {value:.6g}, but {other} {expected:.6g}"
+        f"{name} is not {other}: {value:.6g}, but {expected:.6g}"
         for name, value, other, expected in checks
         if math.isfinite(value)
         and math.isfinite(expected)
