@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from planner.inputs.checks.view import Band, Finding, Rule, View, judge, rows_where
+from planner.inputs.checks.view import Band, Finding, Notice, Rule, View, judge, rows_where
 from planner.inputs.windows import parse_hours, parse_months
 from planner.tables import HOURS
 from planner.units import MONTHS_PER_YEAR
@@ -150,7 +150,36 @@ def dollar_is_a_dollar(view: View) -> Iterator[Finding]:
 
 PRICE = ("tariffs.charge", "tariffs.price", "tariffs.price_unit", "tariffs.currency", "fx.usd_per_unit")
 
+
+def plan_bills_the_charge_in_full(view: View) -> Iterator[Finding]:
+    """Yield sites whose tariff has parts that a plan bills only in their plain form."""
+    sites, tariffs = view["sites"], view["tariffs"].frame
+    partial = {
+        "a ratchet": (tariffs["charge"] == "demand") & (tariffs["ratchet_fraction"] > 0),
+        "a least billed kW": (tariffs["charge"] == "demand") & (tariffs["minimum_kw"] > 0),
+        "a share of contract kW": tariffs["contract_fraction"] > 0,
+        "a minimum": tariffs["charge"] == "minimum",
+    }
+    for words, rows in partial.items():
+        named = set(tariffs.loc[rows, "tariff"])
+        for at in rows_where(sites, sites.frame["tariff"].isin(named)):
+            message = (
+                f"has {words}: a plan bills demand at the period's peak only, so this cost is a lower bound"
+            )
+            yield Notice(sites.fault(at, "tariff", f"{message}; `planner bill` prices it in full"))
+
+
 RULES = (
+    Rule(
+        plan_bills_the_charge_in_full,
+        (
+            "sites.tariff",
+            "tariffs.charge",
+            "tariffs.ratchet_fraction",
+            "tariffs.minimum_kw",
+            "tariffs.contract_fraction",
+        ),
+    ),
     Rule(charge_has_its_unit, ("tariffs.charge", "tariffs.price_unit")),
     Rule(kva_has_a_power_factor, ("tariffs.price_unit", "tariffs.power_factor")),
     Rule(windows_can_be_read, ("tariffs.months", "tariffs.hours", "tariffs.weekend_hours")),
