@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ONE_H100 = "--chip H100 --chips 1 --tensor-parallel 1"
 EXAMPLES = {
+    "aiconfigurator": ("planner import aiconfigurator pareto.csv -o aiconfigurator-rows",),
     "aiperf": (
         f"planner import aiperf profile_export_aiperf.json {ONE_H100} --model Llama-3.1-8B --engine vllm-bf16 "
         "-o aiperf-rows",

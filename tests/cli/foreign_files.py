@@ -16,6 +16,7 @@ BENCHMARKS = {
     "profile_export_aiperf.json": "aiperf_profile_export.json",
     "benchmarks.json": "guidellm_benchmarks.json",
     "agg_results.json": "inferencemax_agg.json",
+    "pareto.csv": "aiconfigurator_pareto.csv",
 }
 
 GPU_MIX = {
