@@ -9,7 +9,8 @@ Certificate. Suppose a solver proves ``F(v) >= b``. Every plan then has ``N(x) >
                                    >=  v + b / D_high   if b >= 0
 
 where ``D_low <= D(x) <= D_high`` for every plan. No exact solve is needed: any proven bound of any step
-counts, and the best one is kept. The range of D comes from two LPs over the relaxation.
+counts, and the best one is kept. The range of D comes from two LPs over the relaxation
+unless it is given.
 
 Steps. With a plan of ratio ``r`` in hand and a requested gap ``g``, the next level is ``v = r - g/2 |r|``:
 either a plan with ``N - vD < 0`` turns up and improves the ratio by more than half the gap, or the bound
@@ -41,6 +42,7 @@ def solve_ratio(
     *,
     numerator_offset: float = 0.0,
     denominator_offset: float = 0.0,
+    denominator_range: tuple[float, float] | None = None,
     relaxation: Solution | None = None,
 ) -> Solution:
     """Return the plan of least ratio; ``objective`` is the ratio, ``termination.bound`` its certified bound.
@@ -59,6 +61,8 @@ def solve_ratio(
         A complete plan to begin from; one that breaks a limit is ignored.
     numerator_offset, denominator_offset
         Constants added to each.
+    denominator_range
+        Numbers between which the denominator of every plan lies, if known; saves the LPs that find them.
     relaxation
         What this function returned for the same ratio with ``relax``; saves its LPs.
 
@@ -69,9 +73,8 @@ def solve_ratio(
     """
     sides = np.asarray(numerator, float), np.asarray(denominator, float)
     ratio = Ratio(*sides, numerator_offset, denominator_offset)
-    solution = RatioSearch(problem.arrays(), ratio, problem.recourse(), options or SolveOptions()).run(
-        start, relaxation
-    )
+    search = RatioSearch(problem.arrays(), ratio, problem.recourse(), options or SolveOptions())
+    solution = search.run(start, relaxation, denominator_range)
     problem.assign_values(solution.values if solution.termination.has_values else None)
     return solution
 

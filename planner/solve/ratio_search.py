@@ -64,10 +64,15 @@ class RatioSearch:
         self.stop: Stop = "proof"
         self.steps = 0
 
-    def run(self, start: np.ndarray | None, relaxation: Solution | None) -> Solution:
+    def run(
+        self,
+        start: np.ndarray | None,
+        relaxation: Solution | None,
+        denominator_range: tuple[float, float] | None,
+    ) -> Solution:
         """Return the plan of least ratio, certified within the gap unless a limit ends the search."""
         if relaxation is None or relaxation.denominator_range is None:
-            relaxation = self._relaxation()
+            relaxation = self._relaxation(denominator_range)
         if not self.is_milp or relaxation.denominator_range is None:
             return relaxation
         self.low, self.high = relaxation.denominator_range
@@ -97,22 +102,25 @@ class RatioSearch:
     def _take_plan(self, plan: np.ndarray) -> None:
         self._take(Solution(Termination("feasible", -np.inf, np.inf, 0.0), plan, np.nan))
 
-    def _relaxation(self) -> Solution:
+    def _relaxation(self, known: tuple[float, float] | None) -> Solution:
         """Return the least ratio of the relaxation with the least denominator, or why there is none."""
         session = HighsSession(self.arrays, replace(self.options, solver="highs", relax=True, progress=None))
         session.set_cost(self.ratio.numerator, self.ratio.numerator_offset)
         cheapest = session.run(self._limits())
         if not cheapest.termination.has_values or cheapest.termination.stop != "proof":
             return self._without_plan(cheapest)
-        lowest = extreme_denominator(self.arrays, self.ratio, 1.0, self.options, self._limits())
-        if not lowest.termination.has_values or lowest.termination.stop != "proof":
-            return self._without_plan(lowest)
-        require_positive(lowest.objective)
+        low, high = known or (0.0, np.inf)
+        if low <= 0:
+            lowest = extreme_denominator(self.arrays, self.ratio, 1.0, self.options, self._limits())
+            if not lowest.termination.has_values or lowest.termination.stop != "proof":
+                return self._without_plan(lowest)
+            low = lowest.objective
+        require_positive(low)
         found = lp_least_ratio(session, self.ratio, self._limits(), self.ratio.at(cheapest.values))
         if not found.termination.has_values or found.termination.stop != "proof":
             return self._without_plan(found)
         ended = replace(found.termination, seconds=self.clock.elapsed)
-        return replace(found, termination=ended, denominator_range=(lowest.objective, np.inf))
+        return replace(found, termination=ended, denominator_range=(low, high))
 
     def _usable(self, start: np.ndarray) -> bool:
         complete = start.shape == self.arrays.cost.shape and bool(np.isfinite(start).all())

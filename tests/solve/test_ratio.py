@@ -145,6 +145,18 @@ def test_a_solved_relaxation_saves_its_lps(make_problem, milp_runs):
     assert milp_runs.count(False) == lps + 1
 
 
+def test_a_known_range_of_the_denominator_saves_the_lps_that_find_it(make_problem, milp_runs):
+    problem, tokens = fleet(make_problem)
+    found = solve_ratio(problem, problem.cost, tokens, EXACT)
+    searched = milp_runs.count(False)
+    known = solve_ratio(problem, problem.cost, tokens, EXACT, denominator_range=(1.5, 12.0))
+    assert milp_runs.count(False) - searched == searched - 2
+    assert known.objective == pytest.approx(found.objective)
+    assert known.termination.bound == pytest.approx(3.0, rel=1e-6)
+    open_below = solve_ratio(problem, problem.cost, tokens, EXACT, denominator_range=(0.0, 12.0))
+    assert open_below.objective == pytest.approx(3.0)
+
+
 def test_a_good_start_is_used_and_one_that_breaks_a_limit_is_not(make_problem):
     problem, tokens = fleet(make_problem)
     good = solve_ratio(problem, problem.cost, tokens, EXACT, start=np.array([1.0, 4.0, 2.0, 0.0]))
