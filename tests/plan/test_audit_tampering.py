@@ -104,6 +104,7 @@ FRAMES = [
     Tampering("grid_power", "limited", "energy", "grid_kw", times(1.001)),
     Tampering("it_load", "limited", "energy", "it_kw", times(1.001)),
     Tampering("site_power", "limited", "fleet", "units", times(50), HALL),
+    Tampering("load_within_provision", "limited", "serving", "units_running", times(20)),
     Tampering("energy_use", "limited", "energy", "kwh", times(1.001)),
     Tampering("provisioned_power", "limited", "fleet", "units", times(50), HALL),
     Tampering(

@@ -62,6 +62,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             site_checks.it_load,
             site_checks.site_power,
             site_checks.energy_use,
+            site_checks.load_within_provision,
             site_checks.provisioned_power,
             site_checks.it_power,
             site_checks.facility_power,

@@ -132,10 +132,9 @@ class Facts:
         return demand_charges(self.scenario)
 
     @cached_property
-    def fixed_per_month(self) -> pd.Series:
-        """Return the fixed charges of each tariff, currency per month."""
-        charges = fixed_charges(self.scenario)
-        return charges.groupby("tariff")["price_per_month"].sum()
+    def fixed_charges(self) -> pd.DataFrame:
+        """Return the fixed charges of the tariffs, currency per month."""
+        return fixed_charges(self.scenario)
 
     @cached_property
     def halls(self) -> pd.DataFrame:

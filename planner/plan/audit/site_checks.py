@@ -87,6 +87,18 @@ def free_kw(books: Books) -> pd.Series:
     return usable * (1.0 - kept.to_numpy(float))
 
 
+def load_within_provision(books: Books) -> Check:
+    """Return the check that the IT load of every block <= provisioned IT kW of what stands at the site.
+
+    Feeds and halls are sized on provisioned kW, so an operating point may not draw more.
+    """
+    it = books.it_rows
+    load = total(it["it_kw"], it, SITE_BLOCK).groupby(level=SITE_PERIOD).max()
+    return compare(
+        "load_within_provision", "site_power", beside(load, _provisioned(books, SITE_PERIOD)), "<="
+    )
+
+
 def provisioned_power(books: Books) -> Check:
     """Return the check that provisioned kW x design PUE <= (1 - headroom) x usable kW, and 0 while the site
     is closed.

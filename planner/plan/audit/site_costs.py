@@ -109,18 +109,22 @@ def opening_entries(books: Books) -> pd.DataFrame:
 
 
 def costly_sites(books: Books) -> pd.DataFrame:
-    """Return the own and colocation sites that cost something by being open: once, yearly and monthly
-    amounts.
+    """Return the own and colocation sites where some cost comes with being open: once, yearly and monthly amounts.
+
+    A tariff whose only fixed amounts are refunds of cheaper lower tiers is no cost of being open.
     """
     sites = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
+    charges = books.facts.fixed_charges
+    monthly = charges.groupby("tariff")["price_per_month"].agg(["sum", "max"]).reindex(sites["tariff"])
     money = pd.DataFrame(
         {
             "once": sites["opening_cost"].fillna(0.0) * sites["fx"],
             "yearly": sites["fixed_cost_per_year"].fillna(0.0) * sites["fx"],
-            "monthly": sites["tariff"].map(books.facts.fixed_per_month).astype(float).fillna(0.0),
+            "monthly": monthly["sum"].fillna(0.0).to_numpy(float),
         }
     )
-    return money[(money != 0.0).any(axis=1)]
+    billed = monthly["max"].fillna(0.0).to_numpy(float) > 0.0
+    return money[(money[["once", "yearly"]] > 0.0).any(axis=1) | billed]
 
 
 def energy_entries(books: Books) -> pd.DataFrame:
