@@ -205,6 +205,20 @@ def test_a_warm_prefix_cache_shows_in_ttft_that_falls_while_load_rises(tmp_path)
     assert any(note.startswith("warning: prefix cache suspected") and "c64" in note for note in result.notes)
 
 
+def test_a_closed_loop_past_its_knee_waits_longer_for_nothing(tmp_path):
+    ladder = ((16, 100.0, 4.0), (64, 300.0, 9.0), (256, 900.0, 8.9), (512, 450.0, 8.8))
+    files = [
+        vllm_file(tmp_path, f"c{load}.json", max_concurrency=load, median_ttft_ms=ttft, p99_ttft_ms=2 * ttft,
+                  duration=632 / rate, request_throughput=rate, output_throughput=633_216 / 632 * rate)
+        for load, ttft, rate in ladder
+    ]  # fmt: skip
+    notes = points(imported("vllm-bench", *files))["notes"]
+    # Only the third: nine times the lowest TTFT at no more requests than 64 in flight give. The fourth is
+    # below five times the lowest and half of the third.
+    assert notes.str.startswith("past the knee").tolist() == [False, False, True, False]
+    assert notes.str.startswith("prefix cache suspected").tolist() == [False, False, False, True]
+
+
 def test_other_shapes_are_other_curves(tmp_path):
     long = vllm_file(tmp_path, "long.json", total_input_tokens=6_471_680)
     result = imported("vllm-bench", vllm_file(tmp_path), long, curve="ours")

@@ -77,11 +77,7 @@ def inferencex_run(
         raise UnusableRun("prefill and decode ran on different hardware: no single chip to plan with")
     columns = parallelism(record, split)
     prefill_chips, decode_chips = chip_roles(record, split, columns["chips"])
-    output_rate = decode_chips * number(record, "output_tput_per_gpu", above=0)
-    input_rate = prefill_chips * number(record, "input_tput_per_gpu", required=False)
-    total_rate = columns["chips"] * number(record, "tput_per_gpu", required=False)
-    if math.isnan(input_rate):
-        input_rate = math.nan if split else total_rate - output_rate
+    input_rate, output_rate, total_rate = totals(record, prefill_chips, decode_chips, columns["chips"])
     inputs, outputs = number(record, "isl", above=0), number(record, "osl", above=0)
     stated = {**columns, **configuration(record, split, options, keys)}
     return BenchmarkRun(
@@ -153,6 +149,18 @@ def chip_roles(record: Mapping[str, Any], split: bool, chips: float) -> tuple[fl
     if not split:
         return chips, chips
     return number(record, "num_prefill_gpu"), number(record, "num_decode_gpu")
+
+
+def totals(
+    record: Mapping[str, Any], prefill_chips: float, decode_chips: float, chips: float
+) -> tuple[float, float, float]:
+    """Return input, output and total rate of the whole system, tok/s; NaN where the row does not say."""
+    output_rate = decode_chips * number(record, "output_tput_per_gpu", above=0)
+    input_rate = prefill_chips * number(record, "input_tput_per_gpu", required=False)
+    total_rate = chips * number(record, "tput_per_gpu", required=False)
+    if math.isnan(input_rate) and prefill_chips == decode_chips == chips:
+        input_rate = total_rate - output_rate
+    return input_rate, output_rate, total_rate
 
 
 def _roles(split: bool, prefill_chips: float, decode_chips: float) -> tuple[str, ...]:
