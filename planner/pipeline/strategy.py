@@ -77,6 +77,7 @@ class Goal:
                 options,
                 start,
                 numerator_offset=model.numerator_constant,
+                denominator_range=self.tokens,
             )
         self._price(model, problem)
         return solve(problem, options, start)
