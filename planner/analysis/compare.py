@@ -1,0 +1,182 @@
+"""Plans side by side: the first is the base, every other one is told as a difference to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from planner.errors import Fault, InputError
+from planner.plan import Plan
+from planner.tables import TABLES
+
+HEADLINES = (
+    "total_cost",
+    "cost_per_mtok_effective",
+    "accounting_cost_per_mtok",
+    "effective_mtok",
+    "unserved_fraction",
+    "liability_after_horizon",
+)
+NEGLIGIBLE = 1e-6
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Differences between plans, each frame with one column per plan and ``difference``.
+
+    ``difference`` is the last plan less the first; a value that a plan does not have counts as zero where it is an
+    amount, and stays missing where it is a ratio.
+
+    Attributes
+    ----------
+    names
+        Name of each plan, the base first.
+    headline
+        metric, one column per plan, difference, relative (difference over base).
+    orders
+        offer, site, cooling, period; units per plan. Only rows that differ.
+    costs
+        line; present value per plan over the horizon. Sums to the difference in total cost.
+    service
+        workload; share of requests served per plan.
+    inputs
+        table, key, column and the text of each plan for every input that differs; settings as table ``settings``.
+    """
+
+    names: tuple[str, ...]
+    headline: pd.DataFrame
+    orders: pd.DataFrame
+    costs: pd.DataFrame
+    service: pd.DataFrame
+    inputs: pd.DataFrame
+
+
+def compare_plans(plans: Mapping[str, Plan]) -> Comparison:
+    """Return the differences of some plans to the first.
+
+    Parameters
+    ----------
+    plans
+        Name -> solved plan, at least two, in one currency.
+
+    Raises
+    ------
+    InputError
+        Fewer than two plans, a run without a plan, or different currencies.
+    """
+    _check(plans)
+    names = tuple(plans)
+    orders = {
+        name: plan["orders"].groupby(["offer", "site", "cooling", "period"])["units"].sum()
+        for name, plan in plans.items()
+    }
+    lines = {name: _present_value(plan) for name, plan in plans.items()}
+    served = {name: _served(plan) for name, plan in plans.items()}
+    return Comparison(
+        names,
+        _headline(plans),
+        _side_by_side(orders, names, changed_only=True),
+        _side_by_side(lines, names, changed_only=False),
+        _side_by_side(served, names, changed_only=False),
+        _inputs(plans),
+    )
+
+
+def _check(plans: Mapping[str, Plan]) -> None:
+    faults = []
+    if len(plans) < 2:
+        faults.append(Fault("compare", "needs at least two plans"))
+    for name, plan in plans.items():
+        if "orders" not in plan.frames:
+            faults.append(Fault(name, f"has no plan to compare (status {plan.status})"))
+    currencies = {str(plan.headline["currency"]) for plan in plans.values()}
+    if len(currencies) > 1:
+        faults.append(Fault("compare", f"plans are in different currencies: {', '.join(sorted(currencies))}"))
+    if faults:
+        raise InputError(faults)
+
+
+def _headline(plans: Mapping[str, Plan]) -> pd.DataFrame:
+    columns = {
+        name: pd.Series([plan.headline.get(key) for key in HEADLINES], index=list(HEADLINES), dtype=float)
+        for name, plan in plans.items()
+    }
+    table = pd.DataFrame(columns).rename_axis("metric")
+    first, last = table.iloc[:, 0], table.iloc[:, -1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(first != 0, (last - first) / first.abs(), np.nan)
+    return table.assign(difference=last - first, relative=relative).reset_index()
+
+
+def _side_by_side(columns: Mapping[str, pd.Series], names: Sequence[str], changed_only: bool) -> pd.DataFrame:
+    table = pd.DataFrame({name: columns[name] for name in names}).fillna(0.0)
+    table["difference"] = table[names[-1]] - table[names[0]]
+    if changed_only:
+        spread = table[list(names)].max(axis=1) - table[list(names)].min(axis=1)
+        table = table[spread > NEGLIGIBLE]
+    return table.reset_index()
+
+
+def _present_value(plan: Plan) -> pd.Series:
+    costs = plan["costs"]
+    counted = costs[costs["in_objective"] & (costs["kind"] != "value")]
+    return counted.groupby("line")["discounted"].sum()
+
+
+def _served(plan: Plan) -> pd.Series:
+    """Return the share of requests served by workload over the horizon."""
+    blocks = plan["blocks"][["period", "block", "hours"]]
+    asked = plan["demand"].merge(blocks, on=["period", "block"])
+    wanted = (asked["requests_per_s"] * asked["hours"]).groupby(asked["workload"]).sum()
+    lost = plan["unserved"].merge(blocks, on=["period", "block"])
+    missing = (lost["requests_per_s"].astype(float) * lost["hours"]).groupby(lost["workload"]).sum()
+    return 1.0 - missing.reindex(wanted.index).fillna(0.0) / wanted
+
+
+def _inputs(plans: Mapping[str, Plan]) -> pd.DataFrame:
+    """Return table, key, column and each plan's text for every cell of the inputs that is not the same in all."""
+    parts = [_settings(plans)]
+    for name, table in TABLES.items():
+        keys = list(table.key)
+        long = {plan_name: _cells(plan.scenario.tables[name], keys) for plan_name, plan in plans.items()}
+        wide = pd.DataFrame(long)
+        changed = _differ(wide.fillna(""))
+        if changed.any():
+            found = wide[changed].reset_index(names=["key", "column"])
+            parts.append(found.assign(table=name)[["table", "key", "column", *plans]])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _cells(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
+    if frame.empty:
+        return pd.Series(dtype="str", index=pd.MultiIndex.from_arrays([[], []], names=["key", "column"]))
+    label = frame[list(keys)].astype("str").agg("|".join, axis=1)
+    text = frame.drop(columns=list(keys)).apply(lambda cells: cells.map(_text))
+    long = text.assign(**{"compared key": label}).melt("compared key", var_name="column", value_name="cell")
+    long = long.rename(columns={"compared key": "key"})
+    return long.drop_duplicates(["key", "column"]).set_index(["key", "column"])["cell"]
+
+
+def _differ(columns: pd.DataFrame) -> pd.Series:
+    """Return the rows in which not every column says the same."""
+    return columns.ne(columns.iloc[:, 0], axis=0).any(axis=1)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ";".join(value)
+    return "" if pd.isna(value) else f"{value:.12g}" if isinstance(value, float) else str(value)  # type: ignore[call-overload]
+
+
+def _settings(plans: Mapping[str, Plan]) -> pd.DataFrame:
+    values = pd.DataFrame(
+        {
+            name: pd.Series(plan.scenario.settings.model_dump(mode="json")).map(str)
+            for name, plan in plans.items()
+        }
+    )
+    changed = values[_differ(values)].rename_axis("column").reset_index()
+    return changed.assign(table="settings", key="")[["table", "key", "column", *plans]]
