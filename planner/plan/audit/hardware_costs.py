@@ -67,7 +67,7 @@ def sinking_fund(rate_fraction: float, age_years: float, life_years: float) -> f
     the life
 
     >>> round(sinking_fund(0.08, 3.0, 5.0), 6)
-    0.446625
+    0.44663
     """
     left = max(life_years - age_years, 0.0)
     if rate_fraction == 0.0:
