@@ -44,25 +44,29 @@ LIMITS: Mapping[str, Limit] = {
 LAST_RESORT = 1e3
 """How much dearer it is, relative to its size, to blame demand than a limit somebody could lift."""
 
+WHOLE_UNITS_SECONDS = 30.0
+"""How long each search for the relief of whole units may take (unsourced estimate: a reader waits for it)."""
+
 
 def shortages(c: Coefficients, problem: PlanProblem, options: SolveOptions) -> pd.DataFrame:
     """Return the least relief that makes a plan possible, and what of the demand cannot be served without it.
 
-    Each limit is weighed by its own size, so a relief of 1 % counts the same whatever the unit; demand is the last
-    resort. A second pass lets only demand give: the part that no decision can serve under the limits as they stand.
+    Units are whole in both, so that the relief is enough for a plan. Each limit is weighed by its own size, so a
+    relief of 1 % counts the same whatever the unit; demand is the last resort. A second pass lets only demand give:
+    the part that no decision can serve under the limits as they stand.
 
     Returns
     -------
     DataFrame with SHORTAGES columns, largest first.
     """
-    relaxed = replace(options, relax=True, progress=None)
+    quiet = replace(options, progress=None)
     present = {block.family: block for block in problem.rows if block.family in LIMITS}
     weights = {}
     for family, block in present.items():
         size = max(float(np.abs(block.rhs).max(initial=0.0)), 1.0)
         weights[family] = (LAST_RESORT if family == "demand_balance" else 1.0) / size
-    relief = _named(c, elastic(problem, weights, relaxed))
-    unserved = _named(c, _demand_alone(problem, weights["demand_balance"], relaxed))
+    relief = _named(c, _least_relief(problem, weights, quiet))
+    unserved = _named(c, _demand_alone(problem, weights["demand_balance"], quiet))
     unserved["message"] = unserved["message"] + " cannot be served under the limits as they stand"
     only_new = unserved[~unserved["resource"].isin(relief["resource"])]
     relief["message"] = relief["message"].where(
@@ -71,10 +75,19 @@ def shortages(c: Coefficients, problem: PlanProblem, options: SolveOptions) -> p
     return typed_shortages(pd.concat([relief, only_new], ignore_index=True))
 
 
+def _least_relief(problem: PlanProblem, weights: Mapping[str, float], options: SolveOptions) -> pd.DataFrame:
+    """Return the least relief with which whole units fit; that of divisible units where no such is found in time."""
+    limit = min(options.time_limit_s or WHOLE_UNITS_SECONDS, WHOLE_UNITS_SECONDS)
+    try:
+        return elastic(problem, weights, replace(options, relax=False, time_limit_s=limit))
+    except InfeasiblePlan:
+        return elastic(problem, weights, replace(options, relax=True))
+
+
 def _demand_alone(problem: PlanProblem, weight: float, options: SolveOptions) -> pd.DataFrame:
     """Return what demand must give; nothing where no demand at all would not help either."""
     try:
-        return elastic(problem, {"demand_balance": weight}, options)
+        return _least_relief(problem, {"demand_balance": weight}, options)
     except InfeasiblePlan:
         return pd.DataFrame()
 

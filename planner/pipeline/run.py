@@ -85,10 +85,7 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
         relaxed if wanted.relax else solve_main(c, model, goal, relaxed, replace(wanted, time_limit_s=left))
     )
     if main.status == "infeasible":
-        # The relaxation is feasible, so whole units are what breaks it: say what gives the integers room.
-        return no_plan(
-            scenario, built.points, "infeasible", shortages(c, model.problem, replace(wanted, relax=False))
-        )
+        return no_plan(scenario, built.points, "infeasible", shortages(c, model.problem, wanted))
     if not main.termination.has_values:
         return no_plan(
             scenario,
