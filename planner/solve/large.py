@@ -15,7 +15,7 @@ from planner.solve.result import Solution, Termination, nothing_found, relative_
 
 LP_ROUNDING = 1e-9
 """Relative error of an LP optimum that is discounted where it serves as a bound."""
-SHARE_OF_TIME = 0.5
+SHARE_OF_TIME = 0.7
 """Share of the time left that a first plan may take (unsourced estimate)."""
 
 
