@@ -27,15 +27,18 @@ from planner.errors import (
 )
 
 if TYPE_CHECKING:
+    from planner.analysis import Comparison, compare_plans
     from planner.inputs import Scenario, load_scenario
     from planner.pipeline import RunOptions, run_plan
     from planner.plan import Plan, audit_plan, load_plan, save_plan
 
 _HOMES = {
+    "Comparison": "planner.analysis",
     "Plan": "planner.plan",
     "RunOptions": "planner.pipeline",
     "Scenario": "planner.inputs",
     "audit_plan": "planner.plan",
+    "compare_plans": "planner.analysis",
     "load_plan": "planner.plan",
     "load_scenario": "planner.inputs",
     "run_plan": "planner.pipeline",
@@ -44,6 +47,7 @@ _HOMES = {
 """Where the names below live; imported at first use, so that ``import planner`` is quick."""
 
 __all__ = [
+    "Comparison",
     "Fault",
     "InfeasiblePlan",
     "InputError",
@@ -55,6 +59,7 @@ __all__ = [
     "Scenario",
     "SolverFailed",
     "audit_plan",
+    "compare_plans",
     "load_plan",
     "load_scenario",
     "run_plan",

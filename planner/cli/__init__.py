@@ -39,14 +39,14 @@ for command in (
     check,
     convert,
     solve,
+    compare,
     audit,
     report,
     points,
     predict,
+    bill,
     import_group,
     catalog,
     formulation,
-    compare,
-    bill,
 ):
     main.add_command(command)

@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-@click.command(
-    cls=ExampleCommand, examples=["planner compare out/small small", "planner compare out/small small --json"]
-)
+@click.command(cls=ExampleCommand, examples=["planner compare out/small small"])
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|SCENARIO...")
 @json_option
 def compare(plans: tuple[str, ...], as_json: bool) -> None:
-    """Explain what differs between plans, by order, cost line, service and input.
+    """Explain what differs between plans.
 
-    Each argument is a plan folder, or a scenario, which is then solved. The first one is the base.
+    By headline, order, cost line, service and input. Each argument is a plan folder, or a scenario, which is
+    then solved. The first one is the base.
     """
     from planner.analysis import compare_plans
 
