@@ -85,3 +85,13 @@ def test_a_part_of_a_scenario_can_be_made_to_try_one_stage():
 def test_an_unknown_table_is_refused():
     with pytest.raises(InputError, match="unknown table; nearest known: 'offers'"):
         make_scenario(SETTINGS, {"offer": [{"offer": "x"}]}, catalog=False)
+
+
+def test_a_wrong_setting_blames_no_row_that_names_a_shipped_offer(tmp_path):
+    folder = write_tables(tmp_path / "case", SETTINGS, tables())
+    (folder / "scenario.yaml").write_text("name: a\ndiscount_rate_fraction: 8\n")
+    (folder / "supply.csv").write_text("offer,period,units\nHGX H100 8x purchase,P1,3\nno such offer,P1,3\n")
+    with pytest.raises(InputError) as caught:
+        load_scenario(folder)
+    named = [fault.value for fault in caught.value.faults if fault.column == "offer"]
+    assert named == ["no such offer"]

@@ -13,11 +13,11 @@ from planner.inputs.located import Located
 from planner.tables import TABLES, Column
 
 
-def check_references(view: View) -> list[Fault]:
+def check_references(view: View, settings_readable: bool = True) -> list[Fault]:
     """Return a fault for every key of the scenario's own rows that its table does not have.
 
     Shipped rows refer to shipped rows, which a scenario can replace but not remove; ``check_catalog`` checks
-    them.
+    them. Without readable settings nobody knows which shipped candidates join: any of them may be named.
     """
     return [
         fault
@@ -25,11 +25,11 @@ def check_references(view: View) -> list[Fault]:
         if located.own.any()
         for column in located.table.columns
         if column.refers_to is not None and column.name not in located.broken
-        for fault in _unknown_keys(view, located, column)
+        for fault in _unknown_keys(view, located, column, settings_readable)
     ]
 
 
-def _unknown_keys(view: View, located: Located, column: Column) -> list[Fault]:
+def _unknown_keys(view: View, located: Located, column: Column, settings_readable: bool) -> list[Fault]:
     table_name, target_column = str(column.refers_to).split(".")
     target = view.tables[table_name]
     if target_column in target.broken:
@@ -39,6 +39,8 @@ def _unknown_keys(view: View, located: Located, column: Column) -> list[Fault]:
     words = _words(located.frame[column.name], column)
     unknown = [(at, word) for at, word in words if word not in here and located.own[at]]
     wide = set(shipped.frame[target_column].dropna()) if unknown and shipped is not None else set()
+    if not settings_readable and TABLES[table_name].scope == "candidate":
+        unknown = [(at, word) for at, word in unknown if word not in wide]
     return [
         located.fault(at, column.name, _advice(word, table_name, here, wide), word) for at, word in unknown
     ]

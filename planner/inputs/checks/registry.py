@@ -62,7 +62,7 @@ def check_scenario(
     missing = list(_missing_tables(view))
     waiting = part and bool(missing)
     faults += [] if waiting else missing
-    faults += check_references(view)
+    faults += check_references(view, settings_readable)
     warnings: list[str] = []
     for finding in _findings(view, () if waiting else RULES):
         if isinstance(finding, Notice):
