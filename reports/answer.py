@@ -58,7 +58,7 @@ def _orders_line(content: Content) -> str:
                 f"{counted_units(count)} x {product}" for product, count in units.head(3).items()
             )
             more = f" and {len(units) - 3} more products" if len(units) > 3 else ""
-            parts.append(f"{verb} {named}{more}")
+            parts.append(f"{verb}{' ' if mode in COMMITTED else ' up to '}{named}{more}")
     first = orders[orders["mode"].isin(COMMITTED)]["order_date"].min()
     due = "" if pd.isna(first) else f". First order due by {pd.Timestamp(first).date()}"
     text = "; ".join(parts)
@@ -87,10 +87,12 @@ def _cost_line(content: Content) -> str:
     unit_cost = short_number(content.number("cost_per_mtok_effective"))
     accounting = short_number(content.number("accounting_cost_per_mtok"))
     total = short_number(content.number("total_cost"))
-    tokens = short_number(content.number("effective_mtok"))
+    tokens = short_number(content.number("effective_mtok_discounted"))
+    owed = content.number("liability_after_horizon")
+    after = f" Terms that outlive the horizon still owe {short_number(owed)} {currency}." if owed > 0 else ""
     return (
-        f"Total cost {total} {currency} (present value) for {tokens} Mtok effective: {unit_cost} {currency} "
-        f"per million effective tokens; {accounting} by the accounting formula."
+        f"Total cost {total} {currency} over {tokens} Mtok effective, both at present value: {unit_cost} "
+        f"{currency} per million effective tokens; {accounting} by the accounting formula.{after}"
     )
 
 
@@ -101,10 +103,20 @@ def _baseline_line(content: Content) -> str:
     for row in baselines.itertuples(index=False):
         cost = number_or_nan(row.total_cost)
         if math.isfinite(cost) and total:
-            parts.append(f"{row.baseline} costs {100 * (cost / total - 1):+.1f} %")
+            parts.append(f"{row.baseline} costs {_difference(cost / total - 1)}")
         else:
             parts.append(f"{row.baseline} is {row.status}")
     return f"Against this plan: {'; '.join(parts)}." if parts else "No baseline was computed."
+
+
+def _difference(fraction: float) -> str:
+    """Return a relative difference in percent with its sign, none where it rounds to nothing.
+
+    >>> _difference(0.348), _difference(-0.00001)
+    ('+34.8 %', '0.0 %')
+    """
+    percent = round(100 * fraction, 1)
+    return f"{percent:+.1f} %" if percent else "0.0 %"
 
 
 def _power_line(content: Content) -> str:

@@ -35,7 +35,7 @@ FIGURES = (
         "{currency}/Mtok",
         styles.PER_MTOK,
         "AccountingCostPerMtok",
-        "(depreciation + electricity + staff + network) / effective tokens",
+        "(depreciation and rent of accelerators + electricity + staff + network) / effective tokens",
     ),
     Figure(
         "total_cost",

@@ -130,7 +130,7 @@ def metric_frame(
                 horizon,
                 _ratio(amount, total["effective_mtok"]),
                 "currency/Mtok",
-                "part of (depreciation + electricity + staff + network) / effective tokens, undiscounted",
+                "part of (depreciation and rent + electricity + staff + network) / effective tokens, undiscounted",
             )
         )
     for name, definition in (

@@ -88,7 +88,7 @@ def _two_costs(page: Page) -> None:
         (
             "Accounting",
             "accounting_cost_per_mtok",
-            "depreciation + electricity + staff + network; as in the books",
+            "depreciation and rent of accelerators + electricity + staff + network; no space, upkeep or residual",
         ),
     ]
     for label, key, meaning in rows:

@@ -9,7 +9,7 @@ def test_the_answer_takes_five_lines_and_names_weak_prices(plan):
     lines = summary_text(plan).splitlines()
     assert lines[0] == "two sites: optimal"
     assert lines[1].strip() == (
-        "Buy 5 x server-b, 4 x server-a; rent on demand 1 x server-a, 1 x server-b. "
+        "Buy 5 x server-b, 4 x server-a; rent on demand up to 1 x server-a, 1 x server-b. "
         "First order due by 2027-01-01."
     )
     assert "11.53 USD per million effective tokens" in lines[2]
