@@ -7,13 +7,15 @@ import pandas as pd
 
 from planner.coefficients.timing import NEVER, alive_pairs, in_service_ordinal, service_years
 from planner.inputs import Scenario
-from planner.units import HOURS_PER_YEAR
+from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 STAND = ["offer", "site", "cooling"]
 COMMITTED = ("purchase", "lease", "reserved")
 RENTED = ("on_demand", "spot")
 FLEET_PREFIX = "fleet:"
 HOSTED_COOLING = "hosted"
+ENDLESS_YEARS = 100.0
+"""Life of a unit whose product states none, beyond the end of any plan."""
 
 
 def site_coolings(scenario: Scenario) -> pd.DataFrame:
@@ -157,15 +159,27 @@ def fleet_units(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
     """Return offer, site, cooling, period, units of the lots that serve: in service by the period's first day."""
     fleet = scenario.tables["fleet"]
     life = scenario.tables["products"].set_index("product")["life_years"]
-    end = fleet["retire_date"].fillna(
-        fleet["in_service_date"]
-        + pd.to_timedelta(fleet["product"].map(life).fillna(100.0) * 365.25, unit="D")
-    )
+    end = fleet["retire_date"].fillna(worn_out_date(fleet["in_service_date"], fleet["product"].map(life)))
     pairs = fleet.assign(offer=FLEET_PREFIX + fleet["fleet"], end=end).merge(
         periods.reset_index()[["period", "start_date"]], how="cross"
     )
     serves = (pairs["in_service_date"] <= pairs["start_date"]) & (pairs["start_date"] < pairs["end"])
     return pairs.loc[serves, [*STAND, "period", "units"]].reset_index(drop=True)
+
+
+def worn_out_date(in_service_date: pd.Series, life_years: pd.Series) -> pd.Series:
+    """Return the first day after a life of so many years: the same day of the month, years later.
+
+    A blank life lasts longer than any plan.
+
+    >>> worn_out_date(pd.Series([pd.Timestamp("2022-07-01")]), pd.Series([5.0]))[0].date().isoformat()
+    '2027-07-01'
+    """
+    months = (life_years.astype(float).fillna(ENDLESS_YEARS) * MONTHS_PER_YEAR).round()
+    dates = [
+        date + pd.DateOffset(months=int(count)) for date, count in zip(in_service_date, months, strict=True)
+    ]
+    return pd.Series(dates, index=in_service_date.index, dtype=in_service_date.dtype)
 
 
 def supply_limits(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:

@@ -134,11 +134,13 @@ class Books:
     def lots(self) -> pd.DataFrame:
         """Return offer, site, cooling, period, units of existing lots: from its first day until it retires.
 
-        Retirement is the stated date, else the first day plus the product's life in years of 365.25 days.
+        Retirement is the stated date, else the same day of the month when the product's life is over.
         """
         fleet = self.facts.scenario.tables["fleet"]
         life = self.facts.table("products", "product")["life_years"].reindex(fleet["product"]).fillna(100.0)
-        worn_out = fleet["in_service_date"] + pd.to_timedelta(life.to_numpy() * 365.25, unit="D")
+        began = fleet["in_service_date"].to_numpy("datetime64[D]")
+        months = began.astype("datetime64[M]") + np.round(12 * life.to_numpy()).astype(int)
+        worn_out = months.astype("datetime64[D]") + (began - began.astype("datetime64[M]"))
         ends = fleet["retire_date"].where(fleet["retire_date"].notna(), worn_out)
         lots = fleet.assign(offer=(LOT + fleet["fleet"]).astype("str"), ends=ends)
         pairs = lots.merge(self.facts.periods.reset_index()[["period", "start_date"]], how="cross")
