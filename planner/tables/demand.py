@@ -55,11 +55,15 @@ SERVICE_CLASSES = Table(
         ),
         positive("e2e_ms", "ms", "request complete; blank = no target", soft=(200, 8.64e7), band=(20, 6e8)),
         choice("percentile", "statistic the targets hold for", PERCENTILES),
-        fraction("availability_fraction", "share of time the service answers", required=True),
+        fraction(
+            "availability_fraction",
+            "share of time the service answers; stated only: a plan sizes by the failures of products",
+            required=True,
+        ),
         number(
             "deferral_h",
             "h",
-            "how long a request may wait for a better hour; 0 = not at all",
+            "how long a request may wait for a better hour; 0 = not at all; stated only: a plan serves demand in its hour",
             required=True,
             high=8_760,
         ),
@@ -122,8 +126,19 @@ WORKLOADS = Table(
             required=True,
             band=(1, 1_000),
         ),
-        number("arrival_cv", "std/mean", "burstiness of request arrivals at minute scale"),
-        integer("priority", "rank", "1 is served first", required=True, low=1, high=99),
+        number(
+            "arrival_cv",
+            "std/mean",
+            "burstiness of request arrivals at minute scale; stated only: the minute peaks size a plan",
+        ),
+        integer(
+            "priority",
+            "rank",
+            "1 is first; stated only: value_per_mtok decides what goes unserved",
+            required=True,
+            low=1,
+            high=99,
+        ),
         fraction(
             "must_serve_fraction", "share of demand that is a hard limit; the rest is optional", required=True
         ),
