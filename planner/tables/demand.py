@@ -63,7 +63,7 @@ SERVICE_CLASSES = Table(
         number(
             "deferral_h",
             "h",
-            "how long a request may wait for a better hour; 0 = not at all; stated only: a plan serves demand in its hour",
+            "how long a request may wait for a better hour; 0 = not at all; stated only: no plan defers",
             required=True,
             high=8_760,
         ),
