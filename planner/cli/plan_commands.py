@@ -80,7 +80,12 @@ def solve(
     folder = out or OUT / loaded.name
     with shown_progress(f"planning {loaded.name}") as progress:
         options = RunOptions(
-            relax=relax, solver=solver, threads=threads, baselines=not no_baselines, progress=progress
+            relax=relax,
+            solver=solver,
+            threads=threads,
+            baselines=not no_baselines,
+            audit=True,
+            progress=progress,
         )
         plan = run_plan(loaded, options)
     write_plan(plan, folder, report=not no_report)

@@ -100,7 +100,9 @@ def _residual_share(scenario: Scenario, bought: pd.DataFrame, age_years: np.ndar
         return sinking_fund_residual(
             settings.discount_rate_fraction, age_years, bought["life_years"].to_numpy()
         )
-    return market_residual(scenario.tables["residuals"], bought["asset_class"], age_years)
+    share = market_residual(scenario.tables["residuals"], bought["asset_class"], age_years)
+    # A unit past its life has been taken out: nobody pays for its age.
+    return np.where(age_years < bought["life_years"].to_numpy(), share, 0.0)
 
 
 def rent_costs(

@@ -87,7 +87,9 @@ def opaque_points(
         target_tpot=at_target_statistic(rated, factors, "tpot"),
     )
     tokens = (rated["shape_generated"].fillna(1.0) - 1.0).clip(lower=0.0)
-    whole = rated["target_ttft"] + tokens * rated["target_tpot"]
+    # Where the phases run apart, the point's own part of a request: the first token, or the tokens after it.
+    first = rated["target_ttft"].mask(rated["phase"].eq("decode"), 0.0)
+    whole = first + (tokens * rated["target_tpot"]).mask(rated["phase"].eq("prefill"), 0.0)
     rated = rated.assign(target_e2e=whole, reason=opaque_faults(rated.assign(target_e2e=whole)))
     refused = rated[rated["reason"].ne("")]
     refused = refused.drop(columns=["workload", "shape"]).rename(

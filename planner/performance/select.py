@@ -48,11 +48,15 @@ def without_modelled_where_stated(points: pd.DataFrame) -> pd.DataFrame:
 def best_within(points: pd.DataFrame, ttft_budget_ms: float, e2e_budget_ms: float) -> pd.DataFrame:
     """Return the point with the highest rate per group that keeps both budgets (NaN = no budget).
 
-    The TTFT budget does not bind decode points, whose first token the prefill unit has given.
+    The TTFT budget does not bind decode points, whose first token the prefill unit has given. Where the phases run
+    apart, prefill may use the whole TTFT budget (the end-to-end one if there is none), so decode keeps what that
+    leaves of the end-to-end budget.
     """
-    decode = points["phase"].eq("decode")
+    decode, mixed = points["phase"].eq("decode"), points["phase"].eq("mixed")
     in_time = decode | points["ttft_ms"].le(ttft_budget_ms) | np.isnan(ttft_budget_ms)
-    whole = points["phase"].ne("mixed") | points["e2e_ms"].le(e2e_budget_ms) | np.isnan(e2e_budget_ms)
+    left_ms = e2e_budget_ms - np.where(decode, np.nan_to_num(ttft_budget_ms), 0.0)
+    unknown = ~mixed & points["e2e_ms"].isna()
+    whole = points["e2e_ms"].le(left_ms) | unknown | np.isnan(e2e_budget_ms)
     kept = points[in_time & whole]
     ordered = kept.sort_values(["requests_per_s", "candidate"], ascending=[False, True], kind="stable")
     return ordered.drop_duplicates(GROUP)

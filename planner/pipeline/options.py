@@ -27,6 +27,9 @@ class RunOptions:
         As in :class:`planner.solve.SolveOptions`.
     baselines
         Solve do-nothing, rent-everything and cheapest-single-type beside the plan.
+    audit
+        Recompute every limit and cost of the plan without the solver, keep the result as the frame ``checks``, and
+        refuse a plan that fails. ``planner solve`` always does.
     progress
         Called now and then while the solver works.
     """
@@ -38,6 +41,7 @@ class RunOptions:
     solver: str = "highs"
     threads: int | None = None
     baselines: bool = True
+    audit: bool = False
     progress: ProgressCallback | None = None
 
     def objective_of(self, settings: Settings) -> str:

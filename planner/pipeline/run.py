@@ -20,6 +20,7 @@ from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages
 from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
 from planner.pipeline.strategy import Goal, solve_main
+from planner.plan import audit_plan
 from planner.plan.assemble import no_plan, solved_plan
 from planner.plan.plan import Plan
 from planner.solve import Solution, SolveOptions
@@ -117,7 +118,26 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
     if options.baselines:
         extra["baselines"] = baseline_frame(c, model, fixed.values, wanted)
     plan = solved_plan(scenario, built.points, c, model.columns, fixed.values, objective, extra)
-    return _with_proof(plan, built, main, fixed, goal, wanted, seconds)
+    proven = _with_proof(plan, built, main, fixed, goal, wanted, seconds)
+    return audited(proven) if options.audit else proven
+
+
+def audited(plan: Plan) -> Plan:
+    """Return the plan with the frame ``checks``: every limit and cost recomputed by arithmetic of its own.
+
+    Raises
+    ------
+    SolverFailed
+        A check fails: a plan that contradicts its own inputs is not reported.
+    """
+    report = audit_plan(plan)
+    if not report.passed:
+        worst = report.failures.iloc[0]
+        raise SolverFailed(
+            f"the plan does not pass its own audit, {len(report.failures)} of {len(report.checks)} checks fail; "
+            f"first: {worst['check']} at {worst['scope']}: {worst['left']:.10g} against {worst['right']:.10g}"
+        )
+    return Plan(plan.headline, {**plan.frames, "checks": report.checks}, plan.scenario)
 
 
 OBJECTIVE_TOLERANCE = 1e-6

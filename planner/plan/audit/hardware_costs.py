@@ -34,8 +34,7 @@ def residual_share(books: Books, bought: pd.DataFrame, age_years: np.ndarray) ->
     """Return market value at the end of the horizon over the price paid, by the scenario's method.
 
     market        the asset class's value at that age, between two stated ages in proportion, level beyond the
-    last;
-                  0 without a class
+                  last; 0 without a class, and 0 from the end of the unit's life on
     sinking_fund  (fund still to be paid in) see :func:`sinking_fund`
     """
     settings = books.facts.scenario.settings
@@ -51,11 +50,11 @@ def residual_share(books: Books, bought: pd.DataFrame, age_years: np.ndarray) ->
         )
     table = books.facts.scenario.tables["residuals"].sort_values("age_years")
     shares = []
-    for asset_class, age in zip(bought["asset_class"], age_years, strict=True):
+    lives = bought["life_years"].to_numpy(float)
+    for asset_class, age, life in zip(bought["asset_class"], age_years, lives, strict=True):
         known = table[table["asset_class"] == asset_class]
-        shares.append(
-            float(np.interp(age, known["age_years"], known["residual_fraction"])) if len(known) else 0.0
-        )
+        worth = bool(len(known)) and age < life
+        shares.append(float(np.interp(age, known["age_years"], known["residual_fraction"])) if worth else 0.0)
     return np.array(shares)
 
 
