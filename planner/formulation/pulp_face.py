@@ -199,6 +199,28 @@ class PlanProblem(pulp.LpProblem):
         """Return every variable in column order."""
         return [self._variable_at(column) for column in range(self.columns.count)]
 
+    def valid(self, eps: float = 0.0) -> bool:
+        """Return whether the values of the last solve keep every limit to `eps`, relative to its size."""
+        return self.values is not None and self.arrays().violation_at(self.values) <= eps
+
+    def numVariables(self) -> int:  # noqa: N802
+        """Return the number of columns."""
+        return self.columns.count
+
+    def numConstraints(self) -> int:  # noqa: N802
+        """Return the number of rows, custom rows included."""
+        return sum(len(block) for block in self.rows) + len(custom_rows(self))
+
+    def copy(self) -> pulp.LpProblem:
+        """Return a genuine LpProblem with the same model."""
+        return self.materialize()
+
+    deepcopy = copy
+
+    def toDataclass(self) -> Any:  # noqa: N802
+        """Return PuLP's export form of the materialised problem."""
+        return self.materialize().toDataclass()
+
     def writeLP(self, filename: str, *arguments: Any, **options: Any) -> Any:  # noqa: N802
         """Write the materialised problem in PuLP's LP form."""
         return self.materialize().writeLP(filename, *arguments, **options)

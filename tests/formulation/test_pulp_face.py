@@ -1,3 +1,4 @@
+import pickle
 import re
 
 import numpy as np
@@ -221,6 +222,27 @@ def test_the_materialised_problem_is_pulps_own(tmp_path):
     sites_problem().writeMPS(str(tmp_path / "model.mps"))
     _, read = pulp.LpProblem.fromMPS(str(tmp_path / "model.mps"))
     assert pulp_optimum(read) == pytest.approx(37.75)  # MPS of PuLP drops the constant 2
+
+
+def test_what_pulp_counts_copies_exports_and_checks_is_the_whole_model():
+    problem = sites_problem()
+    problem += problem.var("open", "A") >= 1
+    assert (problem.numVariables(), problem.numConstraints(), problem.isMIP()) == (15, 17, 1)
+    assert not problem.valid()
+    solve(problem, OPTIONS)
+    assert problem.valid(1e-6)
+    problem.values[0] = 0.0
+    assert not problem.valid(1e-6)
+    for copied in (problem.copy(), problem.deepcopy(), pulp.LpProblem.fromDict(problem.toDict())[1]):
+        assert len(copied.constraints()) == 17
+
+
+def test_a_problem_survives_pickling():
+    problem = sites_problem()
+    problem += problem.var("serve", "B", "Q4") <= 1.0
+    again = pickle.loads(pickle.dumps(problem))
+    assert solve(again, OPTIONS).objective == pytest.approx(solve(problem, OPTIONS).objective)
+    assert again.var("serve", "B", "Q4").value() <= 1.0 + 1e-9
 
 
 def test_a_pulp_release_with_other_private_names_is_refused():
