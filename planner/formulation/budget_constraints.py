@@ -25,6 +25,8 @@ def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     Dual: currency of present value per thousand of budget; what one thousand more of budget would save (<= 0).
     """
     rows = number_rows(c.budgets[["budget"]])
+    if rows.empty:
+        return row_block("budget", rows, "<=", 0.0, [])
     spend = spending_terms(c, columns)
     parts = []
     for row, limit in zip(rows["row"], c.budgets.itertuples(), strict=True):

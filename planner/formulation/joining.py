@@ -37,6 +37,8 @@ def terms(
     ValueError
         A coefficient is missing: labels must align, a gap is not a zero.
     """
+    if rows.empty or columns.empty:
+        return pd.DataFrame({"row": np.empty(0, int), "column": np.empty(0, int), "value": np.empty(0)})
     joined = rows.merge(columns, on=list(on))
     value = (
         joined[coefficient].to_numpy(float)
