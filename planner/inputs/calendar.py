@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 
@@ -102,14 +104,20 @@ def calendar_cells(scenario: Scenario) -> pd.DataFrame:
 
 
 def _month_cells(period: str, start: pd.Timestamp, months: float) -> pd.DataFrame:
+    cells = _month_hours(start, months).assign(period=period)
+    return cells[["period", "month", "day_type", "hour_utc", "hours"]]
+
+
+@lru_cache(maxsize=1024)
+def _month_hours(start: pd.Timestamp, months: float) -> pd.DataFrame:
+    """Return month, day_type, hour_utc, hours of so many months; kept, because every stage and sweep asks again."""
     days = pd.date_range(start, end_date(start, months, np.nan), inclusive="left")
     kinds = pd.DataFrame(
         {"month": days.month, "day_type": np.where(days.day_of_week < 5, "weekday", "weekend")}
     )
     counts = kinds.groupby(["month", "day_type"], sort=False).size().rename("hours").reset_index()
     cells = counts.merge(pd.DataFrame({"hour_utc": np.arange(HOURS_PER_DAY)}), how="cross")
-    cells = cells.assign(period=period).astype({"hours": float})
-    return cells[["period", "month", "day_type", "hour_utc", "hours"]]
+    return cells.astype({"hours": float})
 
 
 def _hour_cells(period: str, start: pd.Timestamp, hours: float) -> pd.DataFrame:
