@@ -5,24 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.fleet import HOSTED_COOLING
 from planner.inputs import Scenario
 from planner.performance import PointSet
+from planner.performance.clocks import NOMINAL, held_clocks
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
-
-
-def held_frequency(scenario: Scenario) -> pd.DataFrame:
-    """Return cooling, prefill, decode: held clock over nominal in the scenario's cooling case (1 where not stated)."""
-    cooling = scenario.tables["cooling"]
-    case = scenario.settings.cooling_case
-    result = cooling[["cooling"]].copy()
-    for phase in ("prefill", "decode"):
-        base = cooling[f"frequency_{phase}_fraction"]
-        if case != "base":
-            base = cooling[f"frequency_{phase}_{case}_fraction"].fillna(base)
-        result[phase] = base.fillna(1.0)
-    result.loc[result["cooling"] == HOSTED_COOLING, ["prefill", "decode"]] = 1.0
-    return result
 
 
 def run_options(
@@ -48,7 +34,9 @@ def run_options(
     routes = points.routes
     classes = routes.loc[routes["admissible"], ["workload", "site", "ttft_class"]].drop_duplicates()
     options = taken.merge(classes, on=["workload", "ttft_class"]).merge(pools, on=["product", "site"])
-    options = options.merge(held_frequency(scenario), on="cooling", how="left")
+    options = options.merge(held_clocks(scenario), on="cooling", how="left", suffixes=("", "_held"))
+    # A point chosen for another clock is either slower than need be here or breaks its latency target.
+    options = options[options["clock"].eq(options["clock_held"].fillna(NOMINAL.name))]
     options = options.merge(workloads, left_on="workload", right_index=True, suffixes=("", "_workload"))
     share = options["prefill_time_fraction"]
     frequency = 1.0 / (share / options["prefill"].fillna(1.0) + (1.0 - share) / options["decode"].fillna(1.0))

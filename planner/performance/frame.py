@@ -40,6 +40,7 @@ TAKEN_COLUMNS = [
     "workload",
     "shape",
     "ttft_class",
+    "clock",
     "product",
     "model",
     "engine",

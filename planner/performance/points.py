@@ -8,6 +8,7 @@ import pandas as pd
 from planner.inputs import resolved_workloads
 from planner.inputs.scenario import Scenario
 from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
+from planner.performance.clocks import NOMINAL, clocks_in_use
 from planner.performance.estimates import replica_shapes, roofline_points
 from planner.performance.frame import (
     FACT_COLUMNS,
@@ -52,7 +53,12 @@ def operating_points(scenario: Scenario) -> PointSet:
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
     routes = route_budgets(scenario)
-    chosen, budgets = classes(candidates, routes, scenario.settings.max_latency_classes)
+    chosen, budgets = classes(
+        with_tpot_target(candidates, workloads),
+        routes,
+        scenario.settings.max_latency_classes,
+        clocks_in_use(scenario),
+    )
     passed = attained_fraction(factors, workloads)
     chosen = chosen.assign(
         latency_pass_fraction=chosen["workload"].map(passed).astype(float),
@@ -66,6 +72,12 @@ def operating_points(scenario: Scenario) -> PointSet:
         _refusals(refused, shapes),
         _classified(routes, budgets),
     )
+
+
+def with_tpot_target(candidates: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
+    """Return the candidates with their workload's TPOT target (NaN = none)."""
+    target = workloads.set_index("workload")["tpot_ms"]
+    return candidates.assign(tpot_target_ms=candidates["workload"].map(target).astype(float))
 
 
 def _stated(
@@ -92,13 +104,14 @@ def without_served(refused: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFr
 def _named(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points under unique, readable names, in a fixed order."""
     ordered = points.sort_values(
-        ["workload", "shape", "ttft_class", "product", "phase", "engine"], kind="stable"
+        ["workload", "shape", "ttft_class", "product", "phase", "engine", "clock"], kind="stable"
     ).reset_index(drop=True)
     parts = ["product", "engine", "workload", "shape", "ttft_class", "phase"]
     name = ordered[parts[0]].astype("str")
     for part in parts[1:]:
         name = name + "/" + ordered[part].fillna("").astype("str")
-    return ordered.assign(point=name)[TAKEN_COLUMNS]
+    slowed = ordered["clock"].ne(NOMINAL.name)
+    return ordered.assign(point=name.where(~slowed, name + "/clock " + ordered["clock"]))[TAKEN_COLUMNS]
 
 
 def _refusals(frames: list[pd.DataFrame], shapes: pd.DataFrame) -> pd.DataFrame:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
+
+from planner.performance.clocks import NOMINAL, HeldClock
 
 TRUST = {"opaque": 0, "measured": 0, "modelled": 1, "anchored": 2, "roofline": 3}
 GROUP = ["workload", "shape", "product", "model", "engine", "phase"]
@@ -45,24 +49,33 @@ def without_modelled_where_stated(points: pd.DataFrame) -> pd.DataFrame:
     return points[points["provider"].eq("opaque") | ~covered]
 
 
-def best_within(points: pd.DataFrame, ttft_budget_ms: float, e2e_budget_ms: float) -> pd.DataFrame:
+def best_within(
+    points: pd.DataFrame, ttft_budget_ms: float, e2e_budget_ms: float, clock: HeldClock = NOMINAL
+) -> pd.DataFrame:
     """Return the point with the highest rate per group that keeps both budgets (NaN = no budget).
+
+    Latencies of a point are those at nominal clock; at a held clock the first token takes ``ttft / prefill`` and each
+    later one ``tpot / decode``, so the budgets, and the TPOT target, shrink by the clock instead.
 
     The TTFT budget does not bind decode points, whose first token the prefill unit has given. Where the phases run
     apart, prefill may use the whole TTFT budget (the end-to-end one if there is none), so decode keeps what that
     leaves of the end-to-end budget.
     """
     decode, mixed = points["phase"].eq("decode"), points["phase"].eq("mixed")
-    in_time = decode | points["ttft_ms"].le(ttft_budget_ms) | np.isnan(ttft_budget_ms)
+    in_time = decode | points["ttft_ms"].le(ttft_budget_ms * clock.prefill) | np.isnan(ttft_budget_ms)
     left_ms = e2e_budget_ms - np.where(decode, np.nan_to_num(ttft_budget_ms), 0.0)
     unknown = ~mixed & points["e2e_ms"].isna()
-    whole = points["e2e_ms"].le(left_ms) | unknown | np.isnan(e2e_budget_ms)
-    kept = points[in_time & whole]
+    slowest = min(clock.prefill, clock.decode)
+    whole = points["e2e_ms"].le(left_ms * slowest) | unknown | np.isnan(e2e_budget_ms)
+    steady = points["phase"].eq("prefill") | ~points["tpot_ms"].gt(points["tpot_target_ms"] * clock.decode)
+    kept = points[in_time & whole & steady]
     ordered = kept.sort_values(["requests_per_s", "candidate"], ascending=[False, True], kind="stable")
     return ordered.drop_duplicates(GROUP)
 
 
-def classes(points: pd.DataFrame, routes: pd.DataFrame, most: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+def classes(
+    points: pd.DataFrame, routes: pd.DataFrame, most: int = 0, clocks: Sequence[HeldClock] = (NOMINAL,)
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points of every latency class and the class of every route.
 
     Routes of one workload whose budgets select the same points share a class, named after its tightest budget
@@ -78,11 +91,13 @@ def classes(points: pd.DataFrame, routes: pd.DataFrame, most: int = 0) -> tuple[
         Result of ``routes.route_budgets``.
     most : int
         Most classes per workload; 0 joins only equal choices of points.
+    clocks : sequence of HeldClock
+        Clocks at which the class is needed: one set of points for each.
 
     Returns
     -------
     tuple of DataFrame
-        Points with column ttft_class; columns workload, ttft_budget_ms, e2e_budget_ms, ttft_class.
+        Points with columns ttft_class and clock; columns workload, ttft_budget_ms, e2e_budget_ms, ttft_class.
     """
     budgets = routes[routes["admissible"]][["workload", "ttft_budget_ms", "e2e_budget_ms"]].drop_duplicates()
     budgets = budgets.sort_values(["workload", "ttft_budget_ms", "e2e_budget_ms"], kind="stable")
@@ -93,9 +108,18 @@ def classes(points: pd.DataFrame, routes: pd.DataFrame, most: int = 0) -> tuple[
         best = [best_within(served, ttft_ms, e2e_ms) for ttft_ms, e2e_ms in limits]
         group = _joined(best, limits, most)
         for first in dict.fromkeys(g for g in group if g >= 0):
-            chosen.append(best[first].assign(ttft_class=class_name(*limits[first])))
+            name = class_name(*limits[first])
+            for clock in clocks:
+                at_clock = (
+                    best[first]
+                    if clock == NOMINAL
+                    else best_within(served, limits[first][0], limits[first][1], clock)
+                )
+                chosen.append(at_clock.assign(ttft_class=name, clock=clock.name))
         names += [class_name(*limits[first]) if first >= 0 else "" for first in group]
-    taken = pd.concat(chosen, ignore_index=True) if chosen else points.iloc[:0].assign(ttft_class="")
+    taken = (
+        pd.concat(chosen, ignore_index=True) if chosen else points.iloc[:0].assign(ttft_class="", clock="")
+    )
     return taken, budgets.assign(ttft_class=pd.Series(names, index=budgets.index, dtype="str"))
 
 
@@ -125,11 +149,11 @@ def class_name(ttft_budget_ms: float, e2e_budget_ms: float) -> str:
 def undominated(points: pd.DataFrame, products: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points no other of the same product beats, and the dominated ones with the reason.
 
-    A point is dominated by one of the same workload, shape, class, product and phase that has at least its
+    A point is dominated by one of the same workload, shape, class, clock, product and phase that has at least its
     rate and yield (quality x latency pass) and at most its power above idle per request: running units are
     continuous, so fewer of them at the better point do the same work. Of equals the first stays.
     """
-    keys = ["workload", "shape", "ttft_class", "product", "phase"]
+    keys = ["workload", "shape", "ttft_class", "clock", "product", "phase"]
     idle = points["product"].map(products.set_index("product")["idle_kw"]).astype(float).fillna(0.0)
     rows = points.assign(
         yield_=points["quality_pass_fraction"] * points["latency_pass_fraction"],

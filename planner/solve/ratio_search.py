@@ -77,8 +77,6 @@ class RatioSearch:
             return relaxation
         self.low, self.high = relaxation.denominator_range
         self.bound = relaxation.objective - LP_ROUNDING * abs(relaxation.objective)
-        if not np.isfinite(self.high):
-            self.high = greatest_denominator(self.arrays, self.ratio, self.options, self._limits())
         if start is not None and self._usable(start):
             self._take_plan(start)
         elif is_large(self.arrays, self.options):
@@ -131,6 +129,8 @@ class RatioSearch:
         gap, shrink, detail = self.options.gap, 1.0, "relaxation and a whole plan near it"
         if relative_gap(self.least, self.bound) <= gap:
             return self._finished(detail)
+        if not np.isfinite(self.high):
+            self.high = greatest_denominator(self.arrays, self.ratio, self.options, self._limits())
         session = open_session(self.arrays, self._reporting())
         for self.steps in range(1, MOST_STEPS + 1):
             limits = self._set_level(shrink)

@@ -169,7 +169,9 @@ def test_the_toy_mix_over_two_days_rents_each_day_what_it_needs(toy):
 
 
 @pytest.mark.skipif(not expected_mixes(), reason="the reference mixes are not at hand")
-@pytest.mark.parametrize("row", expected_mixes()[17::9], ids=lambda row: f"{row['variant']}-{row['rate_rps']}")
+@pytest.mark.parametrize(
+    "row", expected_mixes()[17::9], ids=lambda row: f"{row['variant']}-{row['rate_rps']}"
+)
 def test_mixes_of_measured_units_cost_what_the_reference_optimum_costs(row):
     assert mix_cost(row) == pytest.approx(row["split_flow_optimum"]["cost"], rel=1e-6)
 

@@ -20,9 +20,10 @@ from small_scenarios import (
 )
 
 from planner.coefficients.fleet import stands
-from planner.coefficients.serving import held_frequency, requests_in_block, run_options, token_yields
+from planner.coefficients.serving import requests_in_block, run_options, token_yields
 from planner.inputs import resolved_workloads
 from planner.performance import operating_points
+from planner.performance.clocks import held_clocks
 from planner.performance.roofline_constants import roofline_constants
 
 
@@ -127,12 +128,12 @@ def test_a_shape_without_lengths_counts_one_token_a_request():
 
 @pytest.mark.parametrize(("which", "prefill"), [("base", 0.8), ("low", 0.6), ("high", 0.8)])
 def test_the_cooling_case_moves_the_held_clock_and_a_blank_case_is_the_base(which, prefill):
-    held = held_frequency(case(cooling_case=which)).set_index("cooling")
+    held = held_clocks(case(cooling_case=which)).set_index("cooling")
     assert held.loc["air", "prefill"] == prefill
     assert held.loc["air", "decode"] == 0.9
-    assert held.loc["liquid"].to_list() == [1.0, 1.0]
+    assert held.loc["liquid", ["prefill", "decode"]].to_list() == [1.0, 1.0]
     # What a hosted unit holds is in its measured rate.
-    assert held.loc["hosted"].to_list() == [1.0, 1.0]
+    assert held.loc["hosted", ["prefill", "decode"]].to_list() == [1.0, 1.0]
 
 
 def test_a_request_a_second_makes_3600_an_hour():

@@ -26,12 +26,15 @@ def make_problem():
     return problem_of
 
 
+ITEMS = 150
+
+
 @pytest.fixture
 def hard_knapsack():
     """A packing MILP that no solver closes in seconds; a plan is found at once."""
     generator = np.random.default_rng(0)
-    weights = generator.integers(0, 30, (40, 60)).astype(float)
-    value = generator.integers(5, 40, 60).astype(float)
+    weights = generator.integers(0, 30, (60, ITEMS)).astype(float)
+    value = generator.integers(5, 40, ITEMS).astype(float)
     return problem_of(-value, {"pack": (weights, "<=", weights.sum(axis=1) // 3)}, 0.0, 3.0, True)
 
 

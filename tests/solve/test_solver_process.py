@@ -76,7 +76,7 @@ def test_ctrl_c_ends_every_step_of_a_ratio(hard_knapsack):
         presses.append(state)
         os.kill(os.getpid(), signal.SIGINT)
 
-    tokens = np.linspace(1.0, 2.0, 60)
+    tokens = np.linspace(1.0, 2.0, len(hard_knapsack.cost))
     options = SolveOptions(gap=0.0, time_limit_s=30, progress=press)
     found = solve_ratio(hard_knapsack, hard_knapsack.cost, tokens, options, denominator_offset=50.0)
     assert len(presses) == 1
