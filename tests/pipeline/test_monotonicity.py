@@ -17,14 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_scenarios import (
     box,
-    cloud,
     demand,
     hall,
     least_cost,
     one_year,
     point,
     purchase,
-    rental,
     scenario,
 )
 from tiny_coefficients import costs, tiny
@@ -36,7 +34,7 @@ from planner.pipeline.strategy import Goal
 from planner.solve import SolveOptions, available_solvers, solve
 
 EXACT = SolveOptions(gap=0.0)
-few = settings(max_examples=3, derandomize=True, deadline=None, database=None)
+few = settings(max_examples=2, derandomize=True, deadline=None, database=None)
 many = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 CASE = 6
 """Seed of a case in which power and the number of products matter."""
@@ -198,32 +196,6 @@ def test_the_names_of_the_sites_and_the_order_of_the_rows_do_not_matter():
     assert best(other) == pytest.approx(best(case), rel=1e-6)
 
 
-def test_a_scenario_with_its_sites_swapped_has_its_plan_swapped():
-    def swapped(first: str, second: str) -> float:
-        return least_cost(
-            scenario(
-                {
-                    "periods": one_year(),
-                    "sites": [
-                        hall(first, rent_per_kw_month=90),
-                        hall(second, rent_per_kw_month=60),
-                        cloud("m"),
-                    ],
-                    "site_power": [
-                        {"site": first, "from_date": "2027-01-01", "usable_kw": 70},
-                        {"site": second, "from_date": "2027-01-01", "usable_kw": 30},
-                    ],
-                    "offers": [purchase(), rental()],
-                    "demand": demand(["2027"], 8.5),
-                }
-            )
-        )
-
-    # Three boxes where a year of 10 kW costs 7,200, six where it costs 10,800.
-    assert swapped("a", "z") == pytest.approx(9 * 100_000 + 3 * 7_200 + 6 * 10_800)
-    assert swapped("z", "a") == pytest.approx(9 * 100_000 + 3 * 7_200 + 6 * 10_800)
-
-
 def enumerated(rates: np.ndarray, prices: np.ndarray, kw: np.ndarray, need: float, limit_kw: float) -> float:
     """Return the least cost of whole units that meet the need inside the power, by trying every combination."""
     most = int(np.ceil(need / rates.min())) + 1
@@ -232,7 +204,7 @@ def enumerated(rates: np.ndarray, prices: np.ndarray, kw: np.ndarray, need: floa
     return float((mixes[good] @ prices).min())
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12))])
 def test_the_mix_of_products_is_the_best_of_all_mixes(seed):
     numbers = np.random.default_rng(seed)
     names = ["small", "middle", "large"]
