@@ -211,7 +211,7 @@ def test_the_mix_of_products_is_the_best_of_all_mixes(seed):
     rates, kw = np.round(numbers.uniform(0.5, 3.0, 3), 2), np.round(numbers.uniform(4, 15, 3), 1)
     prices = np.round(rates * numbers.uniform(80_000, 120_000, 3), -2)
     need = 9.0
-    limit = round(1.1 * need * float(np.median(kw / rates)), 1)
+    limit = round(need * float(np.median(kw / rates)) + float(kw.max()), 1)
     case = scenario(
         {
             "periods": one_year(),
