@@ -25,7 +25,7 @@ def test_the_first_command_installs_and_plans_and_the_second_tests() -> None:
     assert install.startswith("python3 -m venv")
     assert install.rstrip().endswith("&& planner solve")
     assert [len(block.splitlines()) for block in (install, test)] == [1, 1]
-    assert test.split() == ["pytest"]
+    assert test.split()[0] == "pytest"
 
 
 def test_every_command_line_of_the_five_minutes_works(
