@@ -36,7 +36,7 @@ EXAMPLES = {
         f"planner import vllm-bench c64.json {ONE_H100} --model Llama-3.1-8B --engine vllm-bf16 "
         "--cache-hit-fraction 0 -o vllm-rows",
     ),
-    "gpu-mix": ("planner import gpu-mix mix.json --rate 30 -o mix", "planner solve mix"),
+    "gpu-mix": ("planner import gpu-mix mix.json --rate 30 -o mix",),
     "urdb": ("planner import urdb rate.json -o tariff-rows",),
     "weather": ("planner import weather year.epw --region amsterdam -o climate-rows",),
     "servegen": ("planner import servegen client-1-trace.csv -o profile-rows",),

@@ -28,7 +28,7 @@ EXIT_CODES = {"infeasible": InfeasiblePlan.exit_code, "no_solution": NoSolutionF
     cls=ExampleCommand,
     examples=[
         "planner solve small",
-        "planner solve small --objective cost --set settings/demand_case=high --out high --json",
+        "planner solve small --objective cost --set settings/demand_case=high --no-report --json",
     ],
 )
 @click.argument("scenario", metavar="[SCENARIO]", required=False)

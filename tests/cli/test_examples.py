@@ -34,8 +34,13 @@ def commands_with_examples() -> Iterator[tuple[str, tuple[str, ...]]]:
 EXAMPLES = dict(commands_with_examples())
 
 
-DONE_FIRST = "planner solve small"
-"""Other examples start from its plan, so it runs once for all of them."""
+PLAN_FIRST = "planner solve small"
+"""Examples about a plan start from this one; they are the slow ones."""
+
+
+def about_a_plan(path: str) -> bool:
+    """Return whether an example of the command makes or reads a plan."""
+    return any("out/small" in line or line.startswith("planner solve") for line in EXAMPLES[path])
 
 
 def run_line(line: str) -> None:
@@ -51,22 +56,36 @@ def run_line(line: str) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with files of a reader's own and a plan in out/small, as the examples expect."""
+    """Return a folder with files of a reader's own, as the examples expect."""
     place = tmp_path_factory.mktemp("examples")
     foreign_files.write_all(place)
-    with pytest.MonkeyPatch.context() as inside:
-        inside.chdir(place)
-        run_line(DONE_FIRST)
     return place
 
 
-def test_the_first_example_of_solve_is_the_one_that_all_others_start_from() -> None:
-    assert EXAMPLES["planner solve"][0] == DONE_FIRST
+@pytest.fixture(scope="module")
+def planned(folder: Path) -> Path:
+    """Return that folder with the plan of the first example in out/small."""
+    with pytest.MonkeyPatch.context() as inside:
+        inside.chdir(folder)
+        run_line(PLAN_FIRST)
+    return folder
 
 
-@pytest.mark.parametrize("path", EXAMPLES)
+def test_the_first_example_of_solve_is_the_one_that_others_start_from() -> None:
+    assert EXAMPLES["planner solve"][0] == PLAN_FIRST
+
+
+@pytest.mark.parametrize("path", [path for path in EXAMPLES if not about_a_plan(path)])
 def test_every_example_in_the_help_works(path: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     for line in EXAMPLES[path]:
-        if line != DONE_FIRST:
+        run_line(line)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [path for path in EXAMPLES if about_a_plan(path)])
+def test_every_example_about_a_plan_works(path: str, planned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(planned)
+    for line in EXAMPLES[path]:
+        if line != PLAN_FIRST:
             run_line(line)
