@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ from planner.performance.predict import Load, row_loads, served
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.units import MS_PER_SECOND, US_PER_SECOND
 
+Positions = tuple[np.ndarray, np.ndarray]
 LOSS_SCALE = {"rate": 0.12, "ttft": 0.2}
 MEASURED = {"tpot": "tpot_ms", "rate": "throughput_out_tok_s", "ttft": "ttft_ms"}
 
@@ -52,7 +54,22 @@ class Measurements:
     era: np.ndarray
     constants: RooflineConstants
 
-    @property
+    @cached_property
+    def families(self) -> Positions:
+        """Return the names of the chip families and the number of each row's."""
+        return np.unique(self.family, return_inverse=True)
+
+    @cached_property
+    def eras(self) -> Positions:
+        """Return the names of the software eras and the number of each row's."""
+        return np.unique(self.era, return_inverse=True)
+
+    @cached_property
+    def path(self) -> np.ndarray:
+        """Return the arithmetic of each row."""
+        return self.facts["path"].to_numpy()
+
+    @cached_property
     def source(self) -> np.ndarray:
         """Return the prefix of each row's id."""
         return self.rows["row_id"].str.split("-").str[0].to_numpy()
@@ -79,22 +96,22 @@ def measurements(path: Path) -> Measurements:
 def applied(values: dict[Key, float], data: Measurements) -> tuple[Deployments, RooflineConstants]:
     """Return deployments and constants with the parameter values put in."""
 
-    def by(keys: np.ndarray, column: str) -> np.ndarray:
-        names, position = np.unique(keys, return_inverse=True)
-        return np.asarray([values[column, name] for name in names])[position][:, None]
+    def by(names: Positions, column: str) -> np.ndarray:
+        return np.asarray([values[column, name] for name in names[0]])[names[1]][:, None]
 
-    path = data.facts["path"].to_numpy()[:, None]
-    fp4 = np.asarray([fp4_ratio(values, name) for name in data.family])[:, None]
+    families, eras = data.families, data.eras
+    path = data.path[:, None]
+    fp4 = np.asarray([fp4_ratio(values, name) for name in families[0]])[families[1]][:, None]
     ratio = np.where(path == "fp4", fp4, np.where(path == "bf16", 1.0, values["fp8_ratio", "all"]))
-    host = by(data.family, "overhead_ratio") / US_PER_SECOND
+    host = by(families, "overhead_ratio") / US_PER_SECOND
     deployment = replace(
         data.deployment,
-        bandwidth_efficiency=by(data.family, "bandwidth_efficiency_fraction"),
-        mfu=by(data.family, "mfu_bf16_fraction") * ratio,
-        layer_s=by(data.era, "layer_overhead_us") * host,
-        step_s=by(data.era, "step_overhead_us") * host,
-        sequence_s=by(data.era, "sequence_overhead_us") * host,
-        first_token_s=by(data.era, "first_token_overhead_ms") / MS_PER_SECOND,
+        bandwidth_efficiency=by(families, "bandwidth_efficiency_fraction"),
+        mfu=by(families, "mfu_bf16_fraction") * ratio,
+        layer_s=by(eras, "layer_overhead_us") * host,
+        step_s=by(eras, "step_overhead_us") * host,
+        sequence_s=by(eras, "sequence_overhead_us") * host,
+        first_token_s=by(eras, "first_token_overhead_ms") / MS_PER_SECOND,
     )
     fitted = {name: value for (name, item), value in values.items() if item == "constant"}
     return deployment, replace(data.constants, **fitted)
@@ -211,7 +228,7 @@ def cross_validation(data: Measurements) -> list[tuple[str, np.ndarray]]:
 
 
 def write_catalog(values: dict[Key, float], data: Measurements) -> None:
-    """Write the fitted cells of chip_families, software_eras and roofline_constants."""
+    """Write the fitted cells of chip_families, software_eras and roofline_constants, and the rows behind each chip."""
     folder = catalog_root()
     errors = slowness(log_errors(values, data))
     families, eras, constants = (
@@ -220,6 +237,10 @@ def write_catalog(values: dict[Key, float], data: Measurements) -> None:
     )
     families = family_frame(families, values, errors, data.family).astype({"fit_rows": "Int64"})
     families.to_csv(folder / "chip_families.csv", index=False, lineterminator="\n")
+    counts = data.facts["chip"].value_counts()
+    chips = pd.read_csv(folder / "chips.csv", dtype="str", keep_default_na=False)
+    chips["measured_rows"] = chips["chip"].map(counts).fillna(0).astype(int)
+    chips.to_csv(folder / "chips.csv", index=False, lineterminator="\n")
     era_frame(eras, values, data.era).to_csv(folder / "software_eras.csv", index=False, lineterminator="\n")
     constant_frame(constants, values).to_csv(
         folder / "roofline_constants.csv", index=False, lineterminator="\n"
@@ -245,7 +266,7 @@ def main() -> None:
             print(f"without {name:5s}", summary(relative))
     if arguments.write:
         write_catalog(values, data)
-        print("wrote chip_families.csv, software_eras.csv, roofline_constants.csv")
+        print("wrote chip_families.csv, chips.csv, software_eras.csv, roofline_constants.csv")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,10 @@ WEIGHT_BYTES: Mapping[str, float] = {
 }
 """Bytes per weight, block scales included (fp4: one FP8 scale per 16 weights, mxfp4: one per 32)."""
 
+UNMEASURED_BAND = (0.5, 2.0)
+"""Least error band of a chip none of whose own measurements stand behind its constants: family constants carried
+over to another memory system, power limit or software state have been wrong by up to that much."""
+
 KV_BYTES: Mapping[str, float] = {"bf16": 2.0, "fp8": 1.0, "int8": 1.0, "fp4": 0.5625}
 
 COMPUTE_PATHS: Mapping[str, tuple[str, ...]] = {
@@ -175,7 +179,17 @@ def join_facts(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.Dat
     joined = joined.merge(families, on="family", how="left", validate="many_to_one")
     joined = joined.merge(models, on="model", how="left", validate="many_to_one")
     joined.index = rows.index
-    return joined
+    return joined.assign(**widened_band(joined))
+
+
+def widened_band(joined: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return the family's error band, at least ``UNMEASURED_BAND`` where no row of the chip itself was measured."""
+    own = joined["measured_rows"].fillna(0.0) > 0
+    low, high = joined["band_low_ratio"], joined["band_high_ratio"]
+    return {
+        "band_low_ratio": low.where(own, low.clip(upper=UNMEASURED_BAND[0])),
+        "band_high_ratio": high.where(own, high.clip(lower=UNMEASURED_BAND[1])),
+    }
 
 
 def missing_facts(joined: pd.DataFrame) -> pd.Series:

@@ -15,6 +15,7 @@ from planner.performance.statistics import ratio_to_median
 from planner.units import MS_PER_SECOND
 
 GRID_POINTS = 40
+UNMEASURED_NOTE = "; no measured row of this chip stands behind the estimate"
 
 
 def concurrency_grid(limit: Array, points: int = GRID_POINTS) -> Array:
@@ -151,7 +152,7 @@ def roofline_points(
     points = flatten(rows, grid, timing, ttft, tpot)
     refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
-    fitted = family["fit_rows"].fillna(0.0) > 0
+    fitted = (family["fit_rows"].fillna(0.0) > 0) & (family["measured_rows"].fillna(0.0) > 0)
     return points.assign(
         provider="roofline",
         band_low_ratio=family["band_low_ratio"],
@@ -159,6 +160,7 @@ def roofline_points(
         source="roofline_fit",
         source_date=constants.source_date,
         confidence=np.where(fitted, "derived", "estimate"),
+        basis=points["basis"].where(fitted, points["basis"] + UNMEASURED_NOTE),
     ), refused
 
 

@@ -3,8 +3,8 @@
 Every function is vectorised: deployments (n, 1) against a concurrency or length grid (n, m) or (m,). Times
 are seconds. ``a (+) b`` below is the p-norm ``(a^p + b^p)^(1/p)``: p = 1 adds, large p takes the longer.
 
-    step(B)    = [weights (+) products] + [KV reads (+) attention] + collectives + host
-    prefill(L) = products + attention + collectives of L prompt tokens
+    step(B)    = [weights (+) products] + [KV reads (+) attention] + activations + collectives + host
+    prefill(L) = products + attention + activations + collectives of L prompt tokens
 
 The constants are fitted on measured points (``bench/fit_roofline.py``) and live in the library tables
 ``chip_families``, ``software_eras`` and ``roofline_constants``.
@@ -63,6 +63,20 @@ def expert_tile_flops(deployment: Deployments, tokens: Array | float, constants:
     touched = experts_touched_fraction(deployment, tokens)
     padded = 2.0 * constants.expert_tile_tokens * deployment.expert_weights * touched
     return padded / constants.expert_mfu_ratio
+
+
+def activation_s(deployment: Deployments, tokens: Array | float, constants: RooflineConstants) -> Array:
+    """Return time of the elementwise work between the products (norms, residuals, expert routing), seconds.
+
+    ``passes * tokens * hidden * (layers + expert layers * experts per token) * 2 bytes / bandwidth``: the
+    residual stream goes through memory a few times per layer, and once more for every expert a token is copied
+    to. Tensor-parallel chips all carry the whole stream; data-parallel attention splits the tokens. This is
+    what keeps models with many small experts from the speed that their few active parameters promise.
+    """
+    streams = deployment.layers + deployment.moe_layers * deployment.active_experts
+    own = tokens / np.where(deployment.attention_dp > 0, deployment.chips, deployment.pipeline)
+    moved = constants.activation_passes * own * deployment.hidden * streams * ACTIVATION_BYTES
+    return moved / (deployment.bandwidth_efficiency * deployment.bandwidth)
 
 
 def attended_tokens(deployment: Deployments, context: Array | float) -> Array:
@@ -148,6 +162,7 @@ def decode_step_s(
     flops = batch * attention_flops(deployment, context, decode_width(deployment))
     attention_s = flops / (compute * constants.decode_attention_mfu_ratio)
     device_s = overlapped(weights_s, products_s, constants) + overlapped(cache_s, attention_s, constants)
+    device_s = device_s + deployment.pipeline * activation_s(deployment, batch, constants)
     stretched = np.where(deployment.pipeline > 1, constants.pipeline_imbalance_ratio, 1.0) * device_s
     step = stretched + collective_s(deployment, micro, constants) + host_s(deployment, batch, constants)
     return step / deployment.tuning
@@ -172,4 +187,5 @@ def prefill_s(
     work_s = (product_flops(deployment, prompt_tokens, constants) + attention) / compute
     work_s = work_s * sparse * attention_imbalance(deployment, constants)
     moved_s = collective_s(deployment, prompt_tokens, constants) / deployment.pipeline
+    moved_s = moved_s + activation_s(deployment, prompt_tokens, constants)
     return constants.prefill_time_ratio * (work_s + moved_s) / deployment.tuning

@@ -15,6 +15,7 @@ class RooflineConstants:
     """Values of table ``roofline_constants`` by name (units and meanings stand there), newest date last."""
 
     overlap_exponent: float
+    activation_passes: float
     expert_read_ratio: float
     expert_mfu_ratio: float
     expert_tile_tokens: float

@@ -56,6 +56,11 @@ CHIPS = Table(
         number(
             "scale_up_gb_per_s", "GB/s per chip, one direction", "scale-up link bandwidth", band=(1, 5_000)
         ),
+        integer(
+            "measured_rows",
+            "rows",
+            "measured rows of this very chip behind its family's constants; blank or 0: estimates carry x0.5 to x2",
+        ),
         *provenance(),
     ),
 )

@@ -175,3 +175,15 @@ def test_prompts_on_chips_of_their_own_do_not_delay_decoding_and_speculation_sho
     assert tpot["apart"] < tpot["plain"]
     assert tpot["draft"] == pytest.approx(0.61 * tpot["apart"])
     assert rows.loc[["apart", "draft"], "band_low_ratio"].eq(0.5).all()
+
+
+def test_a_chip_without_measured_rows_of_its_own_carries_at_least_half_to_twice():
+    chips = ["H100 SXM", "MI300X", "MI325X", "MI355X", "H20", "Ascend 910B"]
+    rows = [
+        row(row_id=name, chip=name, chips_used=1, tp=1, model="Llama-3.1-8B", weight_precision="bf16")
+        for name in chips
+    ]
+    found = predicted(*rows)
+    assert found["reason"].eq("").all()
+    wide = found["band_low_ratio"].le(0.5) & found["band_high_ratio"].ge(2.0)
+    assert wide.to_dict() == {name: name not in ("H100 SXM", "MI300X") for name in chips}

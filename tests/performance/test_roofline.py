@@ -7,6 +7,7 @@ import pytest
 from serving_case import deployment, neutral_constants
 
 from planner.performance.roofline import (
+    activation_s,
     collective_s,
     decode_step_s,
     experts_touched_fraction,
@@ -60,6 +61,23 @@ def test_host_time_counts_layers_sequences_and_the_step():
         bare, 8.0, 10.0, neutral_constants()
     )
     assert extra.item() == pytest.approx(32 * 50e-6 + 300e-6 + 8 * 10e-6)
+
+
+def test_elementwise_work_moves_the_residual_stream_once_per_layer_and_expert():
+    # Llama 3.1 8B, 16 tokens, 3 passes: 3 x 16 x 4,096 x 32 layers x 2 bytes; tensor parallel: the same on each chip.
+    three = neutral_constants(activation_passes=3.0)
+    one = 3 * 16 * 4_096 * 32 * 2 / BANDWIDTH
+    for chips in (1.0, 4.0):
+        dense = deployment("H100 SXM", "Llama-3.1-8B", chips=chips, tensor=chips)
+        assert activation_s(dense, 16.0, three).item() == pytest.approx(one)
+    extra = decode_step_s(dense, 16.0, 100.0, three) - decode_step_s(dense, 16.0, 100.0, neutral_constants())
+    assert extra.item() == pytest.approx(one)
+    prompt = prefill_s(dense, 16.0, three) - prefill_s(dense, 16.0, neutral_constants())
+    assert prompt.item() == pytest.approx(one)
+    # DeepSeek-R1: 61 layers, 58 of them with 8 experts a token; data-parallel attention splits the tokens.
+    split = deployment("B200", "DeepSeek-R1", "fp8", chips=8.0, tensor=1.0, attention_dp=True)
+    expected = 3 * 16 / 8 * 7_168 * (61 + 58 * 8) * 2 / 7.7e12
+    assert activation_s(split, 16.0, three).item() == pytest.approx(expected)
 
 
 def test_a_prompt_is_two_flops_per_parameter_and_token_plus_causal_attention():
