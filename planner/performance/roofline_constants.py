@@ -46,6 +46,12 @@ class RooflineConstants:
     opaque_prefill_time_fraction: float
     prefill_power_ratio: float
     decode_power_ratio: float
+    chunk_budget_tokens: float
+    router_uneven_fraction: float
+    queue_ttft_band_low_ratio: float
+    queue_ttft_band_high_ratio: float
+    queue_tpot_band_low_ratio: float
+    queue_tpot_band_high_ratio: float
     source_date: str
 
     @property

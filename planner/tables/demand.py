@@ -131,6 +131,12 @@ WORKLOADS = Table(
             "std/mean",
             "burstiness of request arrivals at minute scale; stated only: the minute peaks size a plan",
         ),
+        number(
+            "arrival_dispersion",
+            "variance/mean",
+            "requests per ten seconds around the mean of their minute; blank = 1, Poisson arrivals",
+            high=10_000,
+        ),
         integer(
             "priority",
             "rank",

@@ -17,6 +17,8 @@ MOST_TOKENS = 10_000_000
 GRID_CELLS = int(math.log(MOST_TOKENS) / math.log(GRID_RATIO)) + 1
 MINUTE_US = 60_000_000
 MINUTES_PER_HOUR = 60
+WINDOWS_PER_MINUTE = 6
+WINDOW_US = MINUTE_US // WINDOWS_PER_MINUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class TraceSummary:
         Busiest complete minute over the mean minute of its hour; 1 when there are fewer than two.
     arrival_cv
         Standard deviation of requests per minute over the mean of its hour; nan with fewer than two minutes.
+    arrival_dispersion
+        Variance over mean of requests per ten seconds around the mean of their minute; nan with fewer than two minutes.
     count, input_tokens, output_tokens
         Joint histogram of completed requests, arrays (input cell, output cell).
     """
@@ -64,6 +68,7 @@ class TraceSummary:
     peak_input_ratio: float
     peak_output_ratio: float
     arrival_cv: float
+    arrival_dispersion: float
     count: np.ndarray
     input_tokens: np.ndarray
     output_tokens: np.ndarray
@@ -88,6 +93,7 @@ class RequestTrace:
         self.requests = 0
         self.failed = 0
         self._minutes: dict[int, np.ndarray] = {}
+        self._windows: Counter[int] = Counter()
         self._lengths: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
         self._grid = np.zeros((3, GRID_CELLS * GRID_CELLS))
 
@@ -107,6 +113,7 @@ class RequestTrace:
         self.first_us = first if self.first_us is None else min(self.first_us, first)
         self.last_us = last if self.last_us is None else max(self.last_us, last)
         self._add_minutes((time_us - self.origin_us) // MINUTE_US, input_tokens, output_tokens)
+        self._add_windows((time_us - self.origin_us) // WINDOW_US)
         done = output_tokens > 0
         self.failed += int((~done).sum())
         self._add_lengths(input_tokens[done], output_tokens[done])
@@ -118,6 +125,10 @@ class RequestTrace:
         )
         for name, row in zip(names.tolist(), sums, strict=True):
             self._minutes[name] = self._minutes.get(name, np.zeros(3)) + row
+
+    def _add_windows(self, window: np.ndarray) -> None:
+        names, counts = np.unique(window, return_counts=True)
+        self._windows.update(dict(zip(names.tolist(), counts.tolist(), strict=True)))
 
     def _add_lengths(self, input_tokens: np.ndarray, output_tokens: np.ndarray) -> None:
         for counter, lengths in zip(self._lengths, (input_tokens, output_tokens), strict=True):
@@ -146,6 +157,7 @@ class RequestTrace:
             peak_input_ratio=peaks[1],
             peak_output_ratio=peaks[2],
             arrival_cv=cv,
+            arrival_dispersion=dispersion_in_minutes(self._complete_windows(len(minutes))),
             count=grid[0],
             input_tokens=grid[1],
             output_tokens=grid[2],
@@ -161,6 +173,28 @@ class RequestTrace:
             if 0 <= name < count:
                 minutes[name] = row
         return minutes
+
+    def _complete_windows(self, minutes: int) -> np.ndarray:
+        """Return requests per window of each complete minute, array (minute, window)."""
+        counts = np.zeros(minutes * WINDOWS_PER_MINUTE)
+        for name, count in self._windows.items():
+            if 0 <= name < len(counts):
+                counts[name] = count
+        return counts.reshape(minutes, WINDOWS_PER_MINUTE)
+
+
+def dispersion_in_minutes(windows: np.ndarray) -> float:
+    """Return variance over mean of counts around the mean of their minute; 1 for Poisson arrivals.
+
+    ``windows`` is an array (minute, window). The slow swing from minute to minute is left out: the minute peaks and
+    ``arrival_cv`` have it. The sum of independent streams has the dispersion of one of them.
+
+    >>> dispersion_in_minutes(np.array([[1.0, 3.0], [4.0, 4.0]]))
+    0.3333333333333333
+    """
+    if len(windows) < 2 or not windows.sum():
+        return math.nan
+    return float(windows.var(axis=1, ddof=1).sum() / windows.mean(axis=1).sum())
 
 
 def grid_index(tokens: np.ndarray) -> np.ndarray:

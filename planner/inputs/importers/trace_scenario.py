@@ -154,6 +154,7 @@ def _workload_row(trace: TraceSummary, options: TraceOptions, workload: str) -> 
         "minute_peak_input_ratio": trace.peak_input_ratio,
         "minute_peak_output_ratio": trace.peak_output_ratio,
         "arrival_cv": trace.arrival_cv,
+        "arrival_dispersion": trace.arrival_dispersion,
         "priority": 1,
         "must_serve_fraction": 1.0,
         "notes": "waiting, quality, retries, reasoning and cache hits are not in a trace: neutral values",
@@ -255,7 +256,8 @@ def _statistics(trace: TraceSummary, path: Path, rejections: Rejections) -> tupl
     peaks = (
         f"busiest minute over the mean of its hour: requests {trace.peak_request_ratio:.2f}, "
         f"input tokens {trace.peak_input_ratio:.2f}, output tokens {trace.peak_output_ratio:.2f}; "
-        f"variation of requests per minute {trace.arrival_cv:.2f} ({trace.complete_minutes:,} minutes)"
+        f"variation of requests per minute {trace.arrival_cv:.2f} ({trace.complete_minutes:,} minutes); "
+        f"variance over mean in ten seconds {trace.arrival_dispersion:.2f} (1 = Poisson)"
     )
     return (*notes, peaks)
 
