@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from planner.coefficients import cost, fleet, serving, site
+from planner.coefficients import cost, fleet, order_terms, serving, site
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
 from planner.coefficients.money import discount_factor
@@ -53,25 +53,32 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     installed = installed_columns(alive, owned)
     whole_rent, hourly_rent = cost.rent_costs(stand, rents, periods, blocks)
     lost_value = cost.optional_value(demand, shapes, workloads, blocks)
+    served_value = _served_optional(lost_value, demand, workloads)
     routes = points.routes.loc[
         points.routes["admissible"], ["workload", "region", "site", "ttft_class", "rtt_ms"]
     ]
+    demand = demand[demand["requests_per_s"] > 0].reset_index(drop=True)
+    runs = serving.run_options(scenario, points, stand, workloads)
+    supply = fleet.supply_limits(scenario, periods)
+    useful = order_terms.useful_units(runs, demand, shapes, stand)
+    tiers, tier_reach = order_terms.tier_frames(scenario, orders, supply, useful)
+    ordered = cost.order_costs(scenario, stand, orders, alive, periods)
     return Coefficients(
         settings=scenario.settings,
         periods=periods,
         blocks=blocks,
         assigned_cells=assigned,
-        demand=demand[demand["requests_per_s"] > 0].reset_index(drop=True),
+        demand=demand,
         shapes=shapes,
         workloads=workloads,
         routes=routes.reset_index(drop=True),
-        runs=serving.run_options(scenario, points, stand, workloads),
+        runs=runs,
         stands=stand,
         orders=orders,
         alive=alive,
         rents=rents,
         fleet_units=owned,
-        supply=fleet.supply_limits(scenario, periods),
+        supply=supply,
         pue=block_means(assigned, pue, ["site", "cooling"], "pue"),
         design_pue=design_pue(scenario),
         prices=block_prices,
@@ -83,7 +90,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         peak_blocks=peak_blocks,
         budgets=scenario.tables["budgets"],
         costs={
-            "order": cost.order_costs(scenario, stand, orders, alive, periods),
+            "order": ordered,
+            "tier_units": order_terms.tier_costs(ordered, tiers),
             "rent": whole_rent,
             "rent_hour": hourly_rent,
             "installed": cost.installed_costs(scenario, stand, installed, periods),
@@ -92,8 +100,11 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
             "peak_kw": cost.peak_costs(peaks),
             "unserved": lost_value,
-            "constant": _served_optional(lost_value, demand, workloads),
+            "constant": served_value,
         },
+        order_terms=order_terms.order_terms(scenario, orders, supply, useful),
+        tiers=tiers,
+        tier_reach=tier_reach,
     )
 
 
@@ -155,6 +166,10 @@ def discounted(terms: pd.DataFrame, periods: pd.DataFrame) -> pd.Series:
 
 LABELS: Mapping[str, list[str]] = {
     "order": [*fleet.STAND, "period"],
+    "placed": ["offer", "period"],
+    "lots": ["offer", "period"],
+    "tier": ["offer", "period", "tier"],
+    "tier_units": [*fleet.STAND, "period", "tier"],
     "installed": [*fleet.STAND, "period"],
     "rent": [*fleet.STAND, "period"],
     "rent_hour": [*fleet.STAND, "period", "block"],

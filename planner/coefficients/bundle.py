@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
+from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.inputs import Settings
 
 
@@ -57,6 +58,10 @@ class Coefficients:
         Demand charges: site, component, period, months, price; the blocks each one sees.
     budgets
         budget, kind, period, site, limit.
+    order_terms
+        offer, period, minimum_units, multiple_units, most_units of orders with a smallest order or lots.
+    tiers, tier_reach
+        Quantity discounts: offer, period, tier and its terms; which periods' orders count towards a tier.
     costs
         Family name -> label columns of the family, line, kind, paid_period, timing, amount per unit of the column.
         Key ``constant`` holds amounts that no decision changes.
@@ -88,3 +93,6 @@ class Coefficients:
     peak_blocks: pd.DataFrame
     budgets: pd.DataFrame
     costs: Mapping[str, pd.DataFrame]
+    order_terms: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=ORDER_TERMS))
+    tiers: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIERS))
+    tier_reach: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIER_REACH))

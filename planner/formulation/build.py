@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.coefficients import Coefficients
-from planner.formulation import budget_constraints, fleet_constraints, service_constraints, site_constraints
+from planner.formulation import (
+    budget_constraints,
+    fleet_constraints,
+    order_constraints,
+    service_constraints,
+    site_constraints,
+)
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.columns import build_columns
 from planner.formulation.objective import cost_terms, cost_vector, token_vector
@@ -27,6 +33,12 @@ FAMILIES: Mapping[str, Family] = {
         fleet_constraints.fleet_balance,
         fleet_constraints.supply,
         fleet_constraints.hourly_supply,
+        order_constraints.minimum_order,
+        order_constraints.order_placed,
+        order_constraints.whole_lots,
+        order_constraints.tier_split,
+        order_constraints.tier_reached,
+        order_constraints.tier_limit,
         site_constraints.grid_power,
         site_constraints.site_power,
         site_constraints.provisioned_power,

@@ -9,10 +9,15 @@ import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients
 from planner.coefficients.build import installed_columns
+from planner.coefficients.order_terms import tier_labels
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 
 VARIABLES: Mapping[str, str] = {
     "order": "units ordered (purchase, lease, reservation), integer",
+    "placed": "1 while something is ordered of an offer with a smallest order, binary",
+    "lots": "lots ordered of an offer sold in lots, integer",
+    "tier": "1 while a quantity tier of an offer is reached, binary",
+    "tier_units": "units ordered at the price of a quantity tier",
     "installed": "units in service of an offer or an existing lot",
     "rent": "units rented for a whole period, integer",
     "rent_hour": "units rented for a block, released by the hour",
@@ -26,6 +31,9 @@ VARIABLES: Mapping[str, str] = {
 }
 """Every variable family and its unit."""
 
+BINARIES = frozenset(("placed", "tier", "open"))
+"""Families of a yes or no."""
+
 
 def build_columns(c: Coefficients) -> ColumnIndex:
     """Return the columns of the model for these coefficients; a family may be empty."""
@@ -36,6 +44,12 @@ def build_columns(c: Coefficients) -> ColumnIndex:
     own_sites = c.site_limits[["site", "period"]].drop_duplicates()
     frames = {
         "order": c.orders[LABELS["order"]],
+        "placed": c.order_terms.loc[c.order_terms["minimum_units"].notna(), LABELS["placed"]],
+        "lots": c.order_terms.loc[c.order_terms["multiple_units"].notna(), LABELS["lots"]],
+        "tier": c.tiers[["offer", "anchor", "tier"]]
+        .drop_duplicates()
+        .rename(columns={"anchor": "period"})[LABELS["tier"]],
+        "tier_units": tier_labels(c.orders, c.tiers)[LABELS["tier_units"]],
         "installed": installed_columns(c.alive, c.fleet_units),
         "rent": c.rents.loc[~hourly, LABELS["rent"]],
         "rent_hour": c.rents[hourly].merge(c.blocks[["period", "block"]], on="period")[LABELS["rent_hour"]],
@@ -49,16 +63,17 @@ def build_columns(c: Coefficients) -> ColumnIndex:
     }
     return pack(
         frames,
-        integer={"order", "rent", "open"} | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
+        integer={"order", "rent", "lots", *BINARIES}
+        | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
     )
 
 
 def pack(frames: Mapping[str, pd.DataFrame], integer: set[str]) -> ColumnIndex:
-    """Return columns for the given labels, families in order; ``open`` is binary, the rest from 0 up."""
+    """Return columns for the given labels, families in order; BINARIES are 0 or 1, the rest from 0 up."""
     blocks = []
     for family, frame in frames.items():
         labels = frame.reset_index(drop=True)
-        upper = np.full(len(labels), 1.0 if family == "open" else np.inf)
+        upper = np.full(len(labels), 1.0 if family in BINARIES else np.inf)
         whole = np.full(len(labels), family in integer)
         blocks.append(ColumnBlock(family, labels, np.zeros(len(labels)), upper, whole))
     return ColumnIndex(blocks)

@@ -36,7 +36,9 @@ def rounded_plans(
     optimise
         Solves the LP with the rounded columns held.
     """
-    lp = replace(options, relax=True, progress=None)
+    # Yes or no of a smallest order, of a lot and of a tier follows from the orders held, but must be whole.
+    terms = any(len(model.columns.block(family)) for family in ("placed", "lots", "tier"))
+    lp = replace(options, relax=not terms, progress=None)
     totals = (_running_totals(c, model, relaxed, rounding) for rounding in (_floor, np.round, _ceil))
     for order in (*totals, _whole(model, relaxed, "order", _floor)):
         held = {

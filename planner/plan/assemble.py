@@ -73,7 +73,11 @@ def _order_cost(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.Serie
     label = pd.MultiIndex.from_frame(orders[key])
     per_unit = whole.groupby(key)["amount"].sum().reindex(label, fill_value=0.0)
     by_hour = (hourly["units"] * hourly["amount"]).groupby([hourly[name] for name in key]).sum()
+    saved = frames["order_tiers"].merge(c.costs["tier_units"], on=[*key, "tier"])
+    saved = saved[saved["timing"] != "end"]
+    saving = (saved["units"] * saved["amount"]).groupby([saved[name] for name in key]).sum()
     paid = orders["units"].to_numpy() * per_unit.to_numpy(float)
+    paid = paid + saving.reindex(label, fill_value=0.0).to_numpy(float)
     return pd.Series(paid + by_hour.reindex(label, fill_value=0.0).to_numpy(float), index=orders.index)
 
 

@@ -13,6 +13,7 @@ from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import run_tokens
 from planner.inputs import Scenario
+from planner.plan.order_tiers import mean_discount, order_tiers
 
 NEGLIGIBLE = 1e-9
 """Values below this are solver noise around zero."""
@@ -35,8 +36,10 @@ def decision_frames(
     flows = decided(columns, values, "flow", "requests_per_s").drop(columns="column")
     fleet = _fleet(c, columns, values, serving)
     energy = _energy(c, columns, values)
+    tiers = order_tiers(c, columns, values)
     return {
-        "orders": _orders(scenario, c, columns, values),
+        "orders": _orders(scenario, c, columns, values, tiers),
+        "order_tiers": tiers,
         "fleet": fleet,
         "hourly_rent": decided(columns, values, "rent_hour", "units").drop(columns="column"),
         "serving": serving,
@@ -51,7 +54,9 @@ def decision_frames(
     }
 
 
-def _orders(scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
+def _orders(
+    scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray, tiers: pd.DataFrame
+) -> pd.DataFrame:
     ordered = decided(columns, values, "order", "units").merge(
         c.orders, on=[*STAND, "period"], validate="one_to_one"
     )
@@ -66,7 +71,8 @@ def _orders(scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: n
         order_date=start,
         delivery_date=start + pd.to_timedelta((table["delay_weeks"] - install).clip(lower=0.0) * 7, unit="D"),
         in_service_date=table["in_service_period"].map(c.periods["start_date"]),
-        unit_price=price_in_period(table, table["period"].map(c.periods["start_years"])),
+        unit_price=price_in_period(table, table["period"].map(c.periods["start_years"]))
+        * (1.0 - mean_discount(table, tiers)),
         currency=scenario.settings.currency,
     )
     columns_kept = [

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.tables import demand, facility, hardware, inference, money
+from planner.tables import contracts, demand, facility, hardware, inference, money
 from planner.tables.schema import CONFIDENCE, HOURS, Column, Table
 
 TABLES: Mapping[str, Table] = {
-    table.name: table for module in (hardware, inference, facility, demand, money) for table in module.TABLES
+    table.name: table
+    for module in (hardware, contracts, inference, facility, demand, money)
+    for table in module.TABLES
 }
 
 __all__ = ["CONFIDENCE", "HOURS", "TABLES", "Column", "Table"]

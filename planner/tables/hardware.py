@@ -195,6 +195,18 @@ OFFERS = Table(
             "units",
             "most units this vendor confirms per period; blank = no limit stated",
         ),
+        integer(
+            "minimum_order_units",
+            "units",
+            "fewest units of one order, over all sites of a period; blank = one",
+            low=1,
+        ),
+        integer(
+            "order_multiple_units",
+            "units",
+            "units of one lot: an order is a whole number of lots, over all sites of a period; blank = one",
+            low=1,
+        ),
         fraction("interruption_fraction", "share of hours a spot unit is taken away"),
         number(
             "price_trend_fraction_per_year",

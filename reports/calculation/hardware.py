@@ -32,6 +32,43 @@ def trend_index(rows: Rows, time: Clock, offer: str, label: str) -> At | None:
     return rows.formula(label, offer, "", "(1 + trend) ^ years", "factor", formula, "", styles.FACTOR)
 
 
+def quantity_factor(rows: Rows, offer: str) -> At | None:
+    """Append the share of the price left by the tiers reached, by period of the order; None without any."""
+    discount = order_discounts(rows, offer)
+    if discount is None:
+        return None
+    orders = rows.content.frame("orders")
+    own = orders[orders["offer"] == offer]
+    units = own.groupby("period")["units"].sum()
+    left = 1.0 - discount.groupby(level="period").sum() / units
+    values = left.reindex(list(rows.content.timeline.names)).fillna(1.0)
+    return rows.plan_values(
+        "Price left by quantity tiers",
+        offer,
+        "all sites",
+        "mean of the units ordered",
+        "factor",
+        values,
+        styles.FACTOR,
+        total=False,
+    )
+
+
+def order_discounts(rows: Rows, offer: str) -> pd.Series | None:
+    """Return units x discount by (site, cooling, period) of an offer's orders at the price of a tier."""
+    tiers = rows.content.frame(
+        "order_tiers", ["offer", "site", "cooling", "period", "discount_fraction", "units"]
+    )
+    own = tiers[tiers["offer"] == offer]
+    if own.empty:
+        return None
+    return (
+        (own["units"] * own["discount_fraction"])
+        .groupby([own[name] for name in ("site", "cooling", "period")])
+        .sum()
+    )
+
+
 def times(at: At | None) -> str:
     """Return the formula piece that multiplies by a row of the same period; empty without a row."""
     return f"*{at.here}" if at is not None else ""
@@ -48,6 +85,7 @@ def _purchase(rows: Rows, time: Clock, bought: pd.DataFrame) -> dict[str, At]:
         )
     for offer in units:
         index[offer] = trend_index(rows, time, offer, "Price index at the order")
+    earned = {offer: quantity_factor(rows, offer) for offer in units}
     costs = {
         offer: rows.formula(
             "Purchase; column H: unit price",
@@ -55,7 +93,7 @@ def _purchase(rows: Rows, time: Clock, bought: pd.DataFrame) -> dict[str, At]:
             "all sites",
             "units x price x index",
             currency,
-            f"{units[offer].here}*{{H}}{times(index[offer])}",
+            f"{units[offer].here}*{{H}}{times(index[offer])}{times(earned[offer])}",
             rows.inputs.money("offers", [offer], "price") or 0.0,
         )
         for offer in units

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from planner.units import MONTHS_PER_YEAR
 from reports import styles
-from reports.calculation.hardware import times, trend_index
+from reports.calculation.hardware import order_discounts, times, trend_index
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
 from reports.content import by_period
@@ -107,14 +108,15 @@ def _rent_index(rows: Rows, time: Clock, mode: str, offer: str) -> At | None:
     if mode in ("on_demand", "spot"):
         return trend_index(rows, time, offer, "Price index of the period")
     trend = rows.inputs.number("offers", [offer], "price_trend_fraction_per_year")
-    if not trend or np.isnan(trend):
+    trend = 0.0 if np.isnan(trend) else trend
+    if not trend and order_discounts(rows, offer) is None:
         return None
     index = mean_index(rows, offer, trend)
     return rows.plan_values(
         "Price index of the units held",
         offer,
         "",
-        "mean over the order dates",
+        "mean over the order dates and tiers",
         "factor",
         index,
         styles.FACTOR,
@@ -123,18 +125,24 @@ def _rent_index(rows: Rows, time: Clock, mode: str, offer: str) -> At | None:
 
 
 def mean_index(rows: Rows, offer: str, trend: float) -> np.ndarray:
-    """Return the mean price index of the units in term in each period, by the date each was ordered."""
+    """Return the mean price index of the units in term in each period, by the date and tier each was ordered at."""
     timeline = rows.content.timeline
     place = {name: index for index, name in enumerate(timeline.names)}
     orders = rows.content.frame("orders")
     term = rows.inputs.number("offers", [offer], "term_months") / MONTHS_PER_YEAR
     weight, weighted = np.zeros(rows.periods), np.zeros(rows.periods)
-    own = orders[orders["offer"] == offer][["period", "in_service_period", "units"]]
-    for ordered, served, units in own.to_numpy().tolist():
+    own = orders[orders["offer"] == offer]
+    discounts = order_discounts(rows, offer)
+    saved = pd.Series(0.0, index=own.index)
+    if discounts is not None:
+        label = pd.MultiIndex.from_frame(own[["site", "cooling", "period"]])
+        saved = pd.Series(discounts.reindex(label).fillna(0.0).to_numpy(float), index=own.index)
+    own = own.assign(left=1.0 - saved / own["units"])[["period", "in_service_period", "units", "left"]]
+    for ordered, served, units, left in own.to_numpy().tolist():
         began = timeline.start_years[place[served]]
         alive = (timeline.start_years >= began) & (
             timeline.start_years < began + term - ALIVE_TOLERANCE_YEARS
         )
         weight += alive * units
-        weighted += alive * units * (1.0 + trend) ** timeline.start_years[place[ordered]]
+        weighted += alive * units * left * (1.0 + trend) ** timeline.start_years[place[ordered]]
     return np.divide(weighted, weight, out=np.ones(rows.periods), where=weight > 0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tiny_coefficients import settings, tiny
+from tiny_terms import contract_terms
 
 from planner.formulation.build import FAMILIES, build_model
 from planner.formulation.columns import build_columns
@@ -22,7 +23,7 @@ REGENERATE = "REGENERATE_GOLDEN" in os.environ
 
 @pytest.fixture(scope="module")
 def case():
-    return tiny()
+    return tiny(**contract_terms())
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +31,15 @@ def columns(case):
     return build_columns(case)
 
 
+TERMS = {"minimum_order", "order_placed", "whole_lots", "tier_split", "tier_reached", "tier_limit"}
+"""Families of contract terms: they speak of the case with terms, all others of the plain one."""
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
+    if name not in TERMS:
+        case = tiny()
+        columns = build_columns(case)
     text = lp_text(columns, [FAMILIES[name](case, columns)])
     path = GOLDEN / f"{name}.lp"
     if REGENERATE:
@@ -88,9 +96,9 @@ def test_a_lease_of_one_period_serves_in_that_period_only(columns):
 def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns):
     whole = {block.family for block in columns.blocks if block.integer.all()}
     fluid = {block.family for block in columns.blocks if not block.integer.any()}
-    assert whole == {"order", "rent", "rent_hour", "open"}
+    assert whole == {"order", "placed", "lots", "tier", "rent", "rent_hour", "open"}
     assert whole | fluid == {block.family for block in columns.blocks}
-    assert set(columns.block("open").upper) == {1.0}
+    assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier"))
     relaxed = build_columns(tiny(settings=settings(integer_hourly_rent=False)))
     assert not relaxed.block("rent_hour").integer.any()
 
@@ -118,7 +126,7 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
     assert [block.family for block in model.problem.rows] == list(FAMILIES)
     bare = build_model(tiny(budgets=case.budgets.iloc[:0], supply=case.supply.iloc[:0]))
     missing = set(FAMILIES) - {block.family for block in bare.problem.rows}
-    assert missing == {"budget", "supply", "hourly_supply"}
+    assert missing == {"budget", "supply", "hourly_supply"} | TERMS
 
 
 def test_the_objective_is_the_present_value_of_each_decision(case):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from planner.errors import Fault
 from planner.inputs.checks import (
+    contract_rules,
     demand_rules,
     hardware_rules,
     offer_rules,
@@ -26,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     *workload_rules.RULES,
     *demand_rules.RULES,
     *offer_rules.RULES,
+    *contract_rules.RULES,
     *hardware_rules.RULES,
     *site_rules.RULES,
     *power_rules.RULES,

@@ -103,8 +103,25 @@ class Books:
             **{name: unit[name] for name in unit.columns},
             price_unit=priced["price_unit"],
             first=first,
-            paid_price=price_at(priced, self.period_of(orders, "start_years")),
+            paid_price=price_at(priced, self.period_of(orders, "start_years"))
+            * (1.0 - self.mean_discount.to_numpy(float)),
         )
+
+    @cached_property
+    def tier_units(self) -> pd.DataFrame:
+        """Return the units of each order that have the price of a quantity tier; none where the plan states none."""
+        columns = [*STAND, "period", "from_units", "discount_fraction", "units"]
+        return self.plan.frames.get("order_tiers", pd.DataFrame(columns=columns))
+
+    @cached_property
+    def mean_discount(self) -> pd.Series:
+        """Return the mean discount of the units of each order by what its tiers state, on the rows of ``orders``."""
+        orders, bought = self["orders"], self.tier_units
+        if bought.empty:
+            return pd.Series(0.0, index=orders.index)
+        share = at(self.facts.tiers["discount_fraction"], bought, ["offer", "from_units"])
+        saved = at(total(bought["units"] * share, bought, [*STAND, "period"]), orders, [*STAND, "period"])
+        return saved.fillna(0.0) / orders["units"]
 
     @cached_property
     def serves(self) -> np.ndarray:

@@ -106,6 +106,17 @@ class Facts:
         )
         return pd.concat([derived, existing], ignore_index=True).set_index("offer")
 
+    @cached_property
+    def tiers(self) -> pd.DataFrame:
+        """Return the quantity tiers, index (offer, from_units): discount on the offer's price, basis, counts."""
+        tiers = self.scenario.tables["offer_tiers"]
+        price = tiers["offer"].map(self.scenario.tables["offers"].set_index("offer")["price"]).astype(float)
+        stated = tiers["discount_fraction"].astype(float)
+        own = 1.0 - tiers["price"].astype(float) / price
+        return tiers.assign(discount_fraction=stated.where(stated.notna(), own)).set_index(
+            ["offer", "from_units"]
+        )
+
     def fx(self, currency: pd.Series) -> np.ndarray:
         """Return units of the scenario's currency per unit of each currency; blank is the scenario's own."""
         usd = dict(

@@ -1,0 +1,80 @@
+"""Rules about contracts: quantity tiers, smallest orders, lots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
+
+COMMITTED = ("purchase", "lease", "reserved")
+
+
+def tier_states_one_price(view: View) -> Iterator[Finding]:
+    """Yield tiers with neither or both of a price and a discount, and prices that are no discount."""
+    tiers = view["offer_tiers"]
+    frame = tiers.frame
+    both = frame["price"].notna() == frame["discount_fraction"].notna()
+    for at in rows_where(tiers, both):
+        yield tiers.fault(at, "discount_fraction", "state either the discount or the price of the tier")
+    base = view.lookup(frame["offer"], "offers", "price").astype(float)
+    for at in rows_where(tiers, frame["price"].notna() & (frame["price"] >= base)):
+        yield tiers.fault(at, "price", f"must be below the offer's price, {base.iloc[at]:.6g}")
+    for at in rows_where(tiers, frame["discount_fraction"] <= 0):
+        yield tiers.fault(at, "discount_fraction", "must be above 0")
+
+
+def tiers_fall_with_quantity(view: View) -> Iterator[Finding]:
+    """Yield tiers that are not cheaper than the one before, or that mix bases within an offer."""
+    tiers = view["offer_tiers"]
+    price = view.lookup(tiers.frame["offer"], "offers", "price").astype(float)
+    frame = tiers.frame.assign(
+        discount=tiers.frame["discount_fraction"].astype(float).fillna(1.0 - tiers.frame["price"] / price)
+    )
+    ordered = frame.sort_values(["offer", "from_units"], kind="stable")
+    before = ordered.groupby("offer")["discount"].shift().reindex(frame.index)
+    for at in rows_where(tiers, frame["discount"] <= before):
+        message = f"must give more than the tier before, a discount of {before.iloc[at]:.4g}"
+        yield tiers.fault(at, "from_units", message)
+    for column in ("basis", "counts"):
+        first = frame.groupby("offer")[column].transform("first")
+        for at in rows_where(tiers, frame[column] != first):
+            yield tiers.fault(
+                at, column, f"all tiers of an offer have the same; the first says {first.iloc[at]}"
+            )
+
+
+def quantity_terms_are_of_orders(view: View) -> Iterator[Finding]:
+    """Yield tiers, smallest orders and lots of rentals, which are not ordered."""
+    offers, tiers = view["offers"], view["offer_tiers"]
+    mode = view.lookup(tiers.frame["offer"], "offers", "mode")
+    for at in rows_where(tiers, mode.notna() & ~mode.isin(COMMITTED)):
+        yield tiers.fault(at, "offer", f"is {mode.iloc[at]}; allowed: {', '.join(COMMITTED)}")
+    rented = ~offers.frame["mode"].isin(COMMITTED)
+    for column in ("minimum_order_units", "order_multiple_units"):
+        for at in rows_where(offers, rented & offers.frame[column].notna()):
+            yield offers.fault(at, column, f"only for {', '.join(COMMITTED)}")
+
+
+def minimum_can_be_supplied(view: View) -> Iterator[Finding]:
+    """Yield offers whose smallest order or lot is more than the vendor confirms in a period."""
+    offers = view["offers"]
+    limit = offers.frame["supply_units_per_period"]
+    for column in ("minimum_order_units", "order_multiple_units"):
+        for at in rows_where(offers, offers.frame[column] > limit):
+            message = f"above supply_units_per_period {limit.iloc[at]:.6g}: nothing can be ordered"
+            yield Notice(offers.fault(at, column, message))
+
+
+OFFER = ("offers.price", "offers.mode")
+RULES = (
+    Rule(
+        tier_states_one_price,
+        ("offer_tiers.price", "offer_tiers.discount_fraction", "offer_tiers.offer", *OFFER),
+    ),
+    Rule(
+        tiers_fall_with_quantity,
+        ("offer_tiers.from_units", *(f"offer_tiers.{name}" for name in ("basis", "counts")), *OFFER),
+    ),
+    Rule(quantity_terms_are_of_orders, ("offers.minimum_order_units", "offers.order_multiple_units", *OFFER)),
+    Rule(minimum_can_be_supplied, ("offers.minimum_order_units", "offers.supply_units_per_period")),
+)

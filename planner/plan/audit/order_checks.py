@@ -1,0 +1,95 @@
+"""Orders against their contracts: smallest order, whole lots, and the quantity each tier's price asks for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.plan.audit.books import Books
+from planner.plan.audit.facts import BOUGHT_OR_TERMED, at
+from planner.plan.audit.report import Check, beside, compare, total
+from planner.plan.audit.standing import STAND
+
+ORDER = ["offer", "period"]
+
+
+def ordered_by_period(books: Books) -> pd.DataFrame:
+    """Return offer, period, units of purchases, leases and reservations over all sites; none where relaxed."""
+    orders = books.orders[books.orders["mode"].isin(BOUGHT_OR_TERMED)]
+    rows = total(orders["units"], orders, ORDER).rename("units").reset_index()
+    return rows[rows["units"] > 1e-6].reset_index(drop=True)
+
+
+def minimum_order(books: Books) -> Check:
+    """Return the check that every order is at least the offer's smallest one.
+
+    A plan of the linear relaxation is not held to it.
+    """
+    rows = _of_whole_plan(books, ordered_by_period(books))
+    least = at(books.facts.offers["minimum_order_units"], rows, ["offer"]).astype(float)
+    stated = rows.assign(left=least, right=rows["units"])[least.notna()].drop(columns="units")
+    return compare("minimum_order", "minimum_order", stated, "<=")
+
+
+def order_lots(books: Books) -> Check:
+    """Return the check that every order of an offer sold in lots is a whole number of them."""
+    rows = _of_whole_plan(books, ordered_by_period(books))
+    lot = at(books.facts.offers["order_multiple_units"], rows, ["offer"]).astype(float)
+    lots = rows["units"] / lot
+    stated = rows.assign(left=lots, right=lots.round())[lot.notna()].drop(columns="units")
+    return compare("order_lots", "whole_lots", stated, "==")
+
+
+def tier_units(books: Books) -> Check:
+    """Return the check that no more units have a tier's price than are ordered, order by order."""
+    bought, orders, key = books.tier_units, books.orders, [*STAND, "period"]
+    taken = total(bought["units"], bought, key)
+    rows = beside(taken, total(orders["units"], orders, key).reindex(taken.index).fillna(0.0))
+    return compare("tier_units", "tier_split", rows, "<=")
+
+
+def tiers_reached(books: Books) -> Check:
+    """Return the check that the quantity a tier asks for was there before any unit had its price.
+
+    Where a tier's price holds for all units, what counts is at least ``from_units``; where it holds for the units
+    beyond only, the units at its price or a later one's are at most what counts less ``from_units - 1``. What
+    counts is the order of the period, or all orders of the offer (up to the period where only the units beyond are
+    cheaper). A plan of the linear relaxation is not held to it.
+    """
+    bought = _of_whole_plan(books, books.tier_units)
+    known = books.facts.tiers.index
+    bought = bought[pd.MultiIndex.from_frame(bought[["offer", "from_units"]]).isin(known)]
+    ordered = ordered_by_period(books)
+    place = books.facts.periods["ordinal"]
+    rows = []
+    for offer, period, start in (
+        bought[["offer", "period", "from_units"]].drop_duplicates().itertuples(index=False)
+    ):
+        tier = books.facts.tiers.loc[(offer, start)]
+        beyond = tier["basis"] == "incremental"
+        own, at_tier = ordered[ordered["offer"] == offer], bought[bought["offer"] == offer]
+        if tier["counts"] == "order":
+            own, at_tier = own[own["period"] == period], at_tier[at_tier["period"] == period]
+        elif beyond:
+            own = own[own["period"].map(place) <= place[period]]
+            at_tier = at_tier[at_tier["period"].map(place) <= place[period]]
+        counted = float(own["units"].sum())
+        cheaper = float(at_tier.loc[at_tier["from_units"] >= start, "units"].sum())
+        left = start - 1 + cheaper if beyond else float(start)
+        rows.append({"offer": offer, "period": period, "from_units": start, "left": left, "right": counted})
+    columns = ["offer", "period", "from_units", "left", "right"]
+    return compare("tiers_reached", "tier_reached", pd.DataFrame(rows, columns=columns), "<=")
+
+
+def tier_terms(books: Books) -> Check:
+    """Return the check that the tiers of the plan have the discounts of the tables."""
+    bought = books.tier_units
+    own = at(books.facts.tiers["discount_fraction"], bought, ["offer", "from_units"])
+    rows = bought[["offer", "period", "from_units"]].assign(
+        left=np.asarray(bought["discount_fraction"], dtype=float), right=own.to_numpy(float)
+    )
+    return compare("tier_terms", "tier_split", rows, "==", floor=1e-3)
+
+
+def _of_whole_plan(books: Books, rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.iloc[:0] if books.plan.headline.get("relaxed") else rows

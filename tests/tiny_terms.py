@@ -1,0 +1,41 @@
+"""Contract terms on the tiny case: lots of leases, a smallest order of boxes, and tiers of both kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from tiny_coefficients import costs, table
+
+from planner.coefficients.order_terms import tier_costs
+
+
+def contract_terms() -> Mapping[str, object]:
+    """Return frames to put in the tiny case: boxes from 5 on at 10 % less for all, racks 4 % less from the third."""
+    nan = float("nan")
+    tiers = table(
+        "offer period tier rank from_units basis counts discount_fraction floor_units anchor most_units",
+        ("box purchase", "t1", "from 5", 0, 5, "all_units", "order", 0.1, 5.0, "t1", 7.0),
+        ("rack purchase", "t1", "from 3", 0, 3, "incremental", "horizon", 0.04, 2.0, "t1", 6.0),
+        ("rack purchase", "t1", "from 6", 1, 6, "incremental", "horizon", 0.08, 5.0, "t1", 6.0),
+        ("rack purchase", "t2", "from 3", 0, 3, "incremental", "horizon", 0.04, 2.0, "t2", 12.0),
+        ("rack purchase", "t2", "from 6", 1, 6, "incremental", "horizon", 0.08, 5.0, "t2", 12.0),
+    )
+    reach = table(
+        "offer tier period counted_period",
+        ("box purchase", "from 5", "t1", "t1"),
+        *(
+            ("rack purchase", tier, period, counted)
+            for tier in ("from 3", "from 6")
+            for period, counted in (("t1", "t1"), ("t2", "t1"), ("t2", "t2"))
+        ),
+    )
+    terms = table(
+        "offer period minimum_units multiple_units most_units",
+        ("box purchase", "t1", 4.0, nan, 7.0),
+        ("box lease", "t1", nan, 2.0, 20.0),
+        ("box lease", "t2", nan, 2.0, 20.0),
+    )
+    own: dict[str, pd.DataFrame] = dict(costs())
+    own["tier_units"] = tier_costs(own["order"], tiers)
+    return {"order_terms": terms, "tiers": tiers, "tier_reach": reach, "costs": own}
