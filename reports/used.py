@@ -133,6 +133,7 @@ USED: Mapping[str, Callable[[Content], Mapping[str, set[str]]]] = {
         "chip": _chips(content),
         "product": _products(content),
     },
+    "engine_options": lambda content: {"option": _plan_values(content, "engine_option", "points")},
     "engines": lambda content: {"engine": _plan_values(content, "engine", "points")},
     "service_classes": lambda content: {"service_class": _values(content, "workloads", "service_class")},
     "profiles": lambda content: {"profile": _values(content, "demand", "profile")},

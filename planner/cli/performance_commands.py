@@ -17,6 +17,7 @@ TAKEN_COLUMNS = (
     "ttft_class",
     "product",
     "engine",
+    "engine_option",
     "phase",
     "replica_chips",
     "concurrency",

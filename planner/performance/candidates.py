@@ -126,11 +126,20 @@ def workload_shapes(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame
     -------
     DataFrame
         Columns workload, shape, model, engines, input_tokens, generated_tokens, uncached_tokens,
-        cached_input_fraction, percentile, ttft_ms, tpot_ms, e2e_ms.
+        cached_input_fraction, percentile, ttft_ms, tpot_ms, e2e_ms, engine_options, reusable_input_fraction,
+        session_think_s.
     """
     shapes = scenario.tables["shapes"][["workload", "shape", "input_tokens", "output_tokens"]]
     columns = ["workload", "model", "engines", "reasoning_ratio", "cached_input_fraction", "percentile"]
-    joined = shapes.merge(workloads[[*columns, "ttft_ms", "tpot_ms", "e2e_ms"]], on="workload")
+    columns += [
+        "ttft_ms",
+        "tpot_ms",
+        "e2e_ms",
+        "engine_options",
+        "reusable_input_fraction",
+        "session_think_s",
+    ]
+    joined = shapes.merge(workloads[columns], on="workload")
     return joined.assign(
         generated_tokens=joined["output_tokens"] * joined["reasoning_ratio"],
         uncached_tokens=joined["input_tokens"] * (1.0 - joined["cached_input_fraction"]),

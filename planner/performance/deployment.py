@@ -78,6 +78,8 @@ class Deployments:
     peak_flops, mfu, bandwidth, bandwidth_efficiency, memory, link
         Per chip: dense FLOP/s of the compute path and its achieved share, bytes/s of memory and its achieved
         share, bytes of memory, bytes/s of the scale-up link in one direction.
+    attention_flops_per_s
+        Achieved FLOP/s per chip of BF16, in which attention runs whatever the precision of the weights.
     layers, hidden, heads, kv_heads, head_dim, mla
         Architecture; ``mla`` is 1 for multi-head latent attention.
     full_layers, sliding_layers, window, linear_layers, linear_state
@@ -102,6 +104,7 @@ class Deployments:
     attention_dp: Array
     peak_flops: Array
     mfu: Array
+    attention_flops_per_s: Array
     bandwidth: Array
     bandwidth_efficiency: Array
     memory: Array
@@ -165,6 +168,13 @@ def _by_path(frame: pd.DataFrame, path: pd.Series, columns: Mapping[str, str]) -
     for name, column in columns.items():
         chosen = np.where(path.eq(name), frame[column].to_numpy(float), chosen)
     return chosen
+
+
+def _achieved_bf16(joined: pd.DataFrame) -> Array:
+    """Return achieved BF16 FLOP/s per chip; those of the compute path where the catalogue has no BF16 figure."""
+    bf16 = joined["bf16_tflops"].to_numpy(float) * joined["mfu_bf16_fraction"].to_numpy(float)
+    path = _by_path(joined, joined["path"], PEAK_COLUMNS) * _by_path(joined, joined["path"], MFU_COLUMNS)
+    return np.where(np.isnan(bf16), path, bf16) * FLOPS_PER_TFLOPS
 
 
 def join_facts(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -250,6 +260,7 @@ def deployments(joined: pd.DataFrame) -> Deployments:
         "attention_dp": column("attention_dp"),
         "peak_flops": _by_path(joined, joined["path"], PEAK_COLUMNS) * FLOPS_PER_TFLOPS,
         "mfu": _by_path(joined, joined["path"], MFU_COLUMNS),
+        "attention_flops_per_s": _achieved_bf16(joined),
         "bandwidth": column("memory_tb_per_s") * BYTES_PER_TB,
         "bandwidth_efficiency": column("bandwidth_efficiency_fraction"),
         "memory": column("memory_gb") * BYTES_PER_GB,

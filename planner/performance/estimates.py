@@ -210,6 +210,8 @@ def flatten(rows: pd.DataFrame, grid: Array, timing: Timing, ttft_ms: Array, tpo
     return pd.concat([facts, numbers], axis=1).assign(
         phase="mixed",
         decoding="plain",
+        engine_option="",
+        cache_hit_fraction=np.nan,
         replica_chips=facts["chips"],
         replicas_per_unit=np.floor(facts["chips_per_unit"] / facts["chips"]),
         idle_chips_per_unit=facts["chips_per_unit"] % facts["chips"],

@@ -12,12 +12,14 @@ FACT_COLUMNS = [
     "product",
     "model",
     "engine",
+    "engine_option",
     "decoding",
     "phase",
     "replica_chips",
     "replicas_per_unit",
     "idle_chips_per_unit",
     "concurrency",
+    "cache_hit_fraction",
     "prefill_time_fraction",
     "requests_per_s",
     "ttft_ms",
@@ -44,11 +46,13 @@ TAKEN_COLUMNS = [
     "product",
     "model",
     "engine",
+    "engine_option",
     "phase",
     "replica_chips",
     "replicas_per_unit",
     "idle_chips_per_unit",
     "concurrency",
+    "cache_hit_fraction",
     "prefill_time_fraction",
     "requests_per_s",
     "ttft_ms",
@@ -91,9 +95,10 @@ class PointSet:
     Attributes
     ----------
     taken : DataFrame
-        One row per usable point (``TAKEN_COLUMNS``). ``requests_per_s`` are attempts one product unit
-        completes per second when it serves only that shape and phase; latencies are of the service alone, at
-        the statistic of the target; ``unit_kw`` is the IT power of one unit running at the point.
+        One row per usable point (``TAKEN_COLUMNS``); ``engine_option`` is empty for the plain engine,
+        ``cache_hit_fraction`` blank where the workload's stated share holds. ``requests_per_s`` are attempts one
+        product unit completes per second when it serves only that shape and phase; latencies are of the service
+        alone, at the statistic of the target; ``unit_kw`` is the IT power of one unit running at the point.
     refused : DataFrame
         Points and pairs that were looked at and not taken, with the reason (``REFUSED_COLUMNS``).
     routes : DataFrame

@@ -94,12 +94,14 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     return pd.DataFrame(
         {
             **{name: rows[name] for name in ("workload", "shape", "product", "model", "engine")},
+            "engine_option": "",
             "decoding": rows["decoding"],
             "phase": rows["phase"],
             "replica_chips": rows["chips"],
             "replicas_per_unit": per_unit,
             "idle_chips_per_unit": rows["chips_per_unit"] - per_unit * rows["chips"],
             "concurrency": rows["load"],
+            "cache_hit_fraction": rows["cache_hit_fraction"],
             "prefill_time_fraction": np.minimum(rows["system_requests_per_s"] * prompt_s, 1.0),
             "requests_per_s": rows["system_requests_per_s"] * per_unit,
             "ttft_ms": rows["target_ttft"],

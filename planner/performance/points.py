@@ -19,6 +19,8 @@ from planner.performance.frame import (
 )
 from planner.performance.measured_points import measured_points
 from planner.performance.opaque import opaque_pairs, opaque_points, opaque_rows
+from planner.performance.option_points import option_points
+from planner.performance.options import tied_to_measured
 from planner.performance.power import unit_kw
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.performance.routes import route_budgets
@@ -48,7 +50,9 @@ def operating_points(scenario: Scenario) -> PointSet:
     measured, measured_refused = measured_points(scenario.tables, shapes, products, engines, constants)
     usable, pair_refused = replicas(scenario, workloads)
     estimated, estimates_refused = roofline_points(replica_shapes(usable, shapes), factors, constants)
-    frames = [frame[FACT_COLUMNS] for frame in (stated, measured, estimated) if len(frame)]
+    optioned, options_refused = option_points(replica_shapes(usable, shapes), scenario.tables, constants)
+    optioned = tied_to_measured(optioned, estimated, measured) if len(optioned) else optioned
+    frames = [frame[FACT_COLUMNS] for frame in (stated, measured, estimated, optioned) if len(frame)]
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FACT_COLUMNS)
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
@@ -66,7 +70,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     )
     kept, dominated = undominated(chosen, products)
     unserved = without_served(estimates_refused, candidates)
-    refused = [stated_refused, measured_refused, pair_refused, unserved, dominated]
+    refused = [stated_refused, measured_refused, pair_refused, unserved, options_refused, dominated]
     return PointSet(
         _named(kept),
         _refusals(refused, shapes),
@@ -104,11 +108,13 @@ def without_served(refused: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFr
 def _named(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points under unique, readable names, in a fixed order."""
     ordered = points.sort_values(
-        ["workload", "shape", "ttft_class", "product", "phase", "engine", "clock"], kind="stable"
+        ["workload", "shape", "ttft_class", "product", "phase", "engine", "engine_option", "clock"],
+        kind="stable",
     ).reset_index(drop=True)
-    parts = ["product", "engine", "workload", "shape", "ttft_class", "phase"]
-    name = ordered[parts[0]].astype("str")
-    for part in parts[1:]:
+    option = ordered["engine_option"].astype("str")
+    engine = ordered["engine"].fillna("").astype("str") + option.where(option.eq(""), " + " + option)
+    name = ordered["product"].astype("str") + "/" + engine
+    for part in ("workload", "shape", "ttft_class", "phase"):
         name = name + "/" + ordered[part].fillna("").astype("str")
     slowed = ordered["clock"].ne(NOMINAL.name)
     return ordered.assign(point=name.where(~slowed, name + "/clock " + ordered["clock"]))[TAKEN_COLUMNS]

@@ -39,6 +39,7 @@ class RooflineConstants:
     first_token_step_ratio: float
     first_token_chunk_tokens: float
     first_token_queue_ratio: float
+    fitted_prompt_tokens: float
     measured_band_low_ratio: float
     measured_band_high_ratio: float
     anchored_band_low_ratio: float

@@ -10,7 +10,7 @@ import pandas as pd
 from planner.performance.clocks import NOMINAL, HeldClock
 
 TRUST = {"opaque": 0, "measured": 0, "modelled": 1, "anchored": 2, "roofline": 3}
-GROUP = ["workload", "shape", "product", "model", "engine", "phase"]
+GROUP = ["workload", "shape", "product", "model", "engine", "engine_option", "phase"]
 TRUST_GROUP = [*GROUP, "decoding"]
 """Plain and speculative decoding are measured apart: a slower measurement of the one is no reason to doubt an
 estimate of the other."""
@@ -161,7 +161,7 @@ def undominated(points: pd.DataFrame, products: pd.DataFrame) -> tuple[pd.DataFr
         row=np.arange(len(points)),
         key=points.groupby(keys, sort=False, dropna=False).ngroup(),
     )
-    columns = ["key", "row", "requests_per_s", "yield_", "kw", "engine"]
+    columns = ["key", "row", "requests_per_s", "yield_", "kw", "engine", "engine_option"]
     pairs = rows[columns].merge(rows[columns], on="key", suffixes=("", "_other"))
     no_worse = (
         (pairs["requests_per_s_other"] >= pairs["requests_per_s"])
@@ -176,6 +176,8 @@ def undominated(points: pd.DataFrame, products: pd.DataFrame) -> tuple[pd.DataFr
     )
     losers = pairs[no_worse & better & pairs["row"].ne(pairs["row_other"])].drop_duplicates("row")
     dropped = points.iloc[losers["row"].to_numpy()]
-    reason = "dominated by " + losers["engine_other"].fillna("another point").to_numpy() + " on this product"
+    option = losers["engine_option_other"].map(lambda name: f" + {name}" if name else "").to_numpy()
+    winner = losers["engine_other"].fillna("another point").to_numpy() + option
+    reason = "dominated by " + winner + " on this product"
     kept = points.drop(index=points.index[losers["row"].to_numpy()]).reset_index(drop=True)
     return kept, dropped.assign(reason=pd.Series(reason, index=dropped.index, dtype="str"))

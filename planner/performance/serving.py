@@ -59,9 +59,25 @@ def closed_loop(
     """
     step = decode_step_s(deployment, batch, lengths.mean_context, constants)
     prompt = prefill_s(deployment, lengths.uncached, constants, lengths.prompt - lengths.uncached)
+    return loop_timing(deployment, batch, lengths, step, prompt, constants)
+
+
+def loop_timing(
+    deployment: Deployments,
+    batch: Array,
+    lengths: Lengths,
+    step: Array,
+    prompt: Array,
+    constants: RooflineConstants,
+    transfer_s: Array | float = 0.0,
+) -> Timing:
+    """Return the closed loop of ``closed_loop`` for a given step and prompt time.
+
+    ``transfer_s`` is what a request waits for data before its first token while the chips work on others.
+    """
     tpot = step + np.maximum(batch - 1.0, 0.0) * prompt / lengths.generated
     chunks = 1.0 + lengths.uncached / constants.first_token_chunk_tokens
-    ttft = deployment.first_token_s + constants.first_token_prefill_ratio * prompt
+    ttft = deployment.first_token_s + transfer_s + constants.first_token_prefill_ratio * prompt
     ttft = ttft + constants.first_token_step_ratio * step * chunks
     ttft = ttft + constants.first_token_queue_ratio * np.maximum(batch - 1.0, 0.0) * prompt
     rate = batch / (ttft + np.maximum(lengths.generated - 1.0, 0.0) * tpot)

@@ -81,6 +81,11 @@ WORKLOADS = Table(
         key("model", "model it calls; blank when its points are opaque", "models.model", required=False),
         key("service_class", "which targets apply", "service_classes.service_class", required=False),
         keys("engines", "engine configurations it accepts; blank = all", "engines.engine"),
+        keys(
+            "engine_options",
+            "options a plan may choose among beside the plain engine; blank = the plain engine only",
+            "engine_options.option",
+        ),
         positive("ttft_ms", "ms", "overrides the class", soft=(100, 6e5), band=(20, 3.6e6)),
         positive("tpot_ms", "ms", "overrides the class", soft=(3, 1_000), band=(0.5, 1e4)),
         positive("e2e_ms", "ms", "overrides the class", soft=(200, 8.64e7), band=(20, 6e8)),
@@ -112,6 +117,17 @@ WORKLOADS = Table(
             band=(1, 100),
         ),
         fraction("cached_input_fraction", "prompt tokens found in the prefix cache", required=True),
+        fraction(
+            "reusable_input_fraction",
+            "prompt tokens that the same session has sent before: what a prefix cache without limit of memory "
+            "would find; needed for options with a prefix cache",
+        ),
+        number(
+            "session_think_s",
+            "s",
+            "mean time between an answer and the next request of its session; needed for options with a prefix cache",
+            high=1e6,
+        ),
         positive(
             "minute_peak_input_ratio",
             "peak/mean",

@@ -125,6 +125,13 @@ PRODUCTS = Table(
             "draw of one unit under full inference load, before the operating point is known",
             band=(0.05, 5_000),
         ),
+        positive("host_memory_gb", "GB (1e9 bytes)", "memory of the hosts of one unit", band=(8, 5e5)),
+        positive(
+            "host_gb_per_s",
+            "GB/s per chip, one direction",
+            "link between an accelerator and its host",
+            band=(1, 2_000),
+        ),
         positive("racks_per_unit", "racks", "rack space of one unit"),
         flag("rack_scale", "true when the unit is a whole rack that cannot be spread over several"),
         keys("coolings", "cooling options the unit may stand under", "cooling.cooling"),

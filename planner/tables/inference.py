@@ -99,6 +99,33 @@ ENGINES = Table(
     ),
 )
 
+ENGINE_OPTIONS = Table(
+    "engine_options",
+    "options an engine may run with; a workload names those a plan may choose among",
+    ("option",),
+    (
+        key("option", "name of the option, or of several used together"),
+        keys("engines", "engine configurations it exists for; blank = all", "engines.engine"),
+        keys("models", "models it exists for; blank = all", "models.model"),
+        choice(
+            "prefix_cache",
+            "where the prompts of returning sessions are kept: device memory, or that and host memory; "
+            "blank = the hit share the workload states",
+            ("device", "host"),
+            required=False,
+        ),
+        choice(
+            "routing",
+            "affinity: a session returns to the replica that holds its prompt; spread: to any of the pool",
+            ("affinity", "spread"),
+            required=False,
+        ),
+        integer("pool_replicas", "replicas", "replicas that spread sessions may land on", low=1),
+        fraction("host_memory_fraction", "share of the unit's host memory the cache may use"),
+        *provenance(),
+    ),
+)
+
 OPERATING_POINTS = Table(
     "operating_points",
     "measured rates of one configuration at one load",
@@ -230,4 +257,13 @@ LEVERS = Table(
     ),
 )
 
-TABLES = (MODELS, ENGINES, OPERATING_POINTS, SOFTWARE_ERAS, ROOFLINE_CONSTANTS, STATISTIC_FACTORS, LEVERS)
+TABLES = (
+    MODELS,
+    ENGINES,
+    ENGINE_OPTIONS,
+    OPERATING_POINTS,
+    SOFTWARE_ERAS,
+    ROOFLINE_CONSTANTS,
+    STATISTIC_FACTORS,
+    LEVERS,
+)

@@ -16,6 +16,7 @@ POINTS = [
     "workload",
     "shape",
     "product",
+    "engine_option",
     "phase",
     "ttft_ms",
     "tpot_ms",
@@ -41,6 +42,7 @@ LABELS = {
     "shape": Label("Shape", width=24),
     "product": Label("Product", width=24),
     "engine": Label("Engine", width=24),
+    "engine_option": Label("Engine option", width=24),
     "phase": Label("Phase", width=11),
     "reason": Label("Reason", width=11),
 }

@@ -27,6 +27,7 @@ def neutral_constants(**changed: float) -> RooflineConstants:
         "collective_latency_us": 0.0,
         "memory_overhead_gb": 0.0,
         "sequence_limit": 1e9,
+        "fitted_prompt_tokens": 1e9,
     }
     return RooflineConstants(**(values | changed))
 

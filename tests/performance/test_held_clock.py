@@ -28,6 +28,7 @@ def sweep() -> pd.DataFrame:
         "product": "box",
         "model": "m",
         "engine": "e",
+        "engine_option": "",
         "phase": "mixed",
     }
     return rows.assign(

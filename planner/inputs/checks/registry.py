@@ -10,6 +10,7 @@ from planner.inputs.checks import (
     demand_rules,
     hardware_rules,
     offer_rules,
+    option_rules,
     period_rules,
     power_rules,
     site_rules,
@@ -25,6 +26,7 @@ from planner.inputs.scenario import Settings
 RULES: tuple[Rule, ...] = (
     *period_rules.RULES,
     *workload_rules.RULES,
+    *option_rules.RULES,
     *demand_rules.RULES,
     *offer_rules.RULES,
     *contract_rules.RULES,

@@ -1,0 +1,70 @@
+"""Rules about engine options and what the workloads that admit them must state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from planner.inputs.checks.view import Finding, Rule, View, rows_where
+
+SESSION_FACTS = ("reusable_input_fraction", "session_think_s")
+
+
+def option_states_what_it_needs(view: View) -> Iterator[Finding]:
+    """Yield options that name a kind of cache or routing and not what goes with it."""
+    options = view["engine_options"]
+    frame = options.frame
+    cached, host = frame["prefix_cache"].notna(), frame["prefix_cache"].eq("host")
+    spread = frame["routing"].eq("spread")
+    needs = (
+        ("routing", cached, "an option with a prefix cache: affinity or spread"),
+        ("pool_replicas", spread, "routing spread: how many replicas a session may land on"),
+        ("host_memory_fraction", host, "a prefix cache in host memory"),
+    )
+    for column, wanted, why in needs:
+        for at in rows_where(options, wanted & frame[column].isna()):
+            yield options.fault(at, column, f"needed for {why}")
+    for at in rows_where(options, frame["routing"].notna() & ~cached):
+        yield options.fault(at, "routing", "means nothing without prefix_cache")
+
+
+def cached_sessions_are_described(view: View) -> Iterator[Finding]:
+    """Yield workloads that admit a prefix cache and do not say what their sessions send again, and when."""
+    workloads = view["workloads"]
+    options = view.frame("engine_options")
+    caching = set(options.loc[options["prefix_cache"].notna(), "option"])
+    named = workloads.frame["engine_options"].map(lambda names: bool(caching.intersection(names)))
+    for column in SESSION_FACTS:
+        for at in rows_where(workloads, named & workloads.frame[column].isna()):
+            yield workloads.fault(
+                at, column, "needed, because the workload admits an option with a prefix cache"
+            )
+
+
+def options_suit_the_workload(view: View) -> Iterator[Finding]:
+    """Yield workloads that admit an option and name no model: rates that are stated outright have no options."""
+    workloads = view["workloads"]
+    named = workloads.frame["engine_options"].map(len).gt(0)
+    for at in rows_where(workloads, named & pd.isna(workloads.frame["model"])):
+        yield workloads.fault(
+            at, "engine_options", "needs a model: an opaque workload runs at its stated rates"
+        )
+
+
+RULES = (
+    Rule(
+        option_states_what_it_needs,
+        (
+            "engine_options.prefix_cache",
+            "engine_options.routing",
+            "engine_options.pool_replicas",
+            "engine_options.host_memory_fraction",
+        ),
+    ),
+    Rule(
+        cached_sessions_are_described,
+        ("workloads.engine_options", *(f"workloads.{name}" for name in SESSION_FACTS)),
+    ),
+    Rule(options_suit_the_workload, ("workloads.engine_options", "workloads.model")),
+)

@@ -1,0 +1,128 @@
+"""Operating points of candidates with an engine option, estimated by the roofline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from planner.performance.deployment import Array, Deployments, deployments
+from planner.performance.estimates import (
+    concurrency_grid,
+    flatten,
+    memory_refusals,
+    target_refusals,
+    to_target_statistic,
+)
+from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
+from planner.performance.memory import most_concurrent
+from planner.performance.options import candidate_label, missing_option_facts, with_options
+from planner.performance.prefix_cache import reuse, session_timing
+from planner.performance.roofline import decode_step_s
+from planner.performance.roofline_constants import RooflineConstants
+from planner.performance.serving import Lengths
+
+
+def option_points(
+    rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame], constants: RooflineConstants
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the points of every replica shape under every option its workload admits, and the refusals.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Result of ``estimates.replica_shapes``.
+
+    Returns
+    -------
+    tuple of DataFrame
+        Points with ``FACT_COLUMNS``; refused with ``REFUSED_COLUMNS``, engine and option in one text.
+    """
+    empty = pd.DataFrame(columns=FACT_COLUMNS), pd.DataFrame(columns=REFUSED_COLUMNS)
+    if rows.empty or not rows["engine_options"].map(len).any():
+        return empty
+    optioned = with_options(rows, tables)
+    optioned = optioned.assign(plain_engine=optioned["engine"], engine=candidate_label(optioned))
+    reason = missing_option_facts(optioned)
+    lacking = optioned.assign(reason=reason, ttft_class="", phase="mixed")[reason.ne("")]
+    optioned = optioned[reason.eq("")].reset_index(drop=True)
+    found, refused = (
+        mixed_points(optioned, tables["statistic_factors"], constants) if len(optioned) else empty
+    )
+    refused = pd.concat([lacking[REFUSED_COLUMNS].drop_duplicates(), refused[REFUSED_COLUMNS]])
+    return found[FACT_COLUMNS], refused.reset_index(drop=True)
+
+
+def mixed_points(
+    rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the points at which one replica does both phases of its requests."""
+    deployment = deployments(rows)
+    rows, deployment, limit, refused = fitting(rows, deployment, constants)
+    if rows.empty:
+        return pd.DataFrame(columns=FACT_COLUMNS), refused
+    grid = concurrency_grid(limit)
+    lengths = request_lengths(rows)
+    step = decode_step_s(deployment, grid, lengths.mean_context, constants)
+    timing, hit, sessions = session_timing(deployment, grid, lengths, reuse(rows, constants), step, constants)
+    ttft, tpot = to_target_statistic(rows, timing, factors)
+    points = flatten(rows, grid, timing, ttft, tpot)
+    refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
+    family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
+    share = _at_points(hit, grid, points)
+    kept = family["prefix_cache"].notna().to_numpy()
+    place = np.where(family["prefix_cache"].eq("host"), "device and host memory", "device memory")
+    text = (
+        "; prefix cache in " + pd.Series(place, dtype="str") + " finds " + as_text(pd.Series(100.0 * share))
+    )
+    text = text + " % of prompts of " + as_text(pd.Series(_at_points(sessions, grid, points))) + " sessions"
+    text = text.where(kept, "")
+    return estimated(points, family, constants).assign(
+        cache_hit_fraction=share, basis=points["basis"] + text
+    ), refused
+
+
+def fitting(
+    rows: pd.DataFrame, deployment: Deployments, constants: RooflineConstants
+) -> tuple[pd.DataFrame, Deployments, Array, pd.DataFrame]:
+    """Return the rows whose replica holds a request, their arrays and most requests, and the refusals."""
+    context = (rows["input_tokens"] + rows["generated_tokens"]).to_numpy(float)[:, None]
+    limit = most_concurrent(deployment, context, constants)
+    fits = (limit[:, 0] >= 1) & (context[:, 0] <= rows["context_tokens"].fillna(np.inf).to_numpy(float))
+    refused = memory_refusals(rows, limit)
+    return rows[fits].reset_index(drop=True), deployment.take(fits), limit[fits], refused
+
+
+def request_lengths(rows: pd.DataFrame) -> Lengths:
+    """Return the lengths of each row's requests."""
+    return Lengths(
+        *(
+            rows[name].to_numpy(float)[:, None]
+            for name in ("input_tokens", "generated_tokens", "uncached_tokens")
+        )
+    )
+
+
+def estimated(points: pd.DataFrame, family: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    """Return points of ``flatten`` with engine and option apart again, and the provenance of an estimate.
+
+    No measured row of the fit ran with an option, so the band is that of the chip family, and an estimate.
+    """
+    return points.assign(
+        engine=family["plain_engine"],
+        engine_option=family["option"],
+        provider="roofline",
+        band_low_ratio=family["band_low_ratio"],
+        band_high_ratio=family["band_high_ratio"],
+        source="roofline_fit",
+        source_date=constants.source_date,
+        confidence="estimate",
+    )
+
+
+def _at_points(values: Array, grid: Array, points: pd.DataFrame) -> Array:
+    """Return the grid value of each point, found by its row and concurrency."""
+    rows = points["row"].to_numpy()
+    column = np.argmax(grid[rows] == points["concurrency"].to_numpy(float)[:, None], axis=1)
+    return np.broadcast_to(values, grid.shape)[rows, column]

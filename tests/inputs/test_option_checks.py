@@ -1,0 +1,45 @@
+"""Engine options say what they need, and so do the workloads that admit them."""
+
+from __future__ import annotations
+
+import pytest
+from scenario_rows import scenario, tables
+
+from planner.errors import InputError
+
+SAID = {"source": "note", "source_date": "2026-11-29", "confidence": "estimate"}
+
+
+def faults(option=None, **workload):
+    rows = tables()
+    rows["engine_options"] = [{"option": "cache", **SAID} | (option or {})]
+    rows["workloads"][0] = rows["workloads"][0] | workload
+    with pytest.raises(InputError) as caught:
+        scenario(rows)
+    return [(fault.column, fault.message) for fault in caught.value.faults]
+
+
+@pytest.mark.parametrize(
+    ("option", "column", "message"),
+    [
+        ({"prefix_cache": "device"}, "routing", "affinity or spread"),
+        ({"prefix_cache": "device", "routing": "spread"}, "pool_replicas", "how many replicas"),
+        ({"prefix_cache": "host", "routing": "affinity"}, "host_memory_fraction", "in host memory"),
+        ({"routing": "affinity"}, "routing", "nothing without prefix_cache"),
+    ],
+)
+def test_an_option_that_lacks_a_number_is_a_fault(option, column, message):
+    ((where, what),) = faults(option)
+    assert where == column
+    assert message in what
+
+
+def test_a_workload_that_admits_a_cache_describes_its_sessions():
+    found = faults({"prefix_cache": "device", "routing": "affinity"}, engine_options="cache")
+    assert {column for column, _ in found} == {"reusable_input_fraction", "session_think_s"}
+
+
+def test_an_unknown_option_is_named_with_the_nearest_known():
+    ((where, what),) = faults({}, engine_options="cash")
+    assert where == "engine_options"
+    assert "cache" in what
