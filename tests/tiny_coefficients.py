@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.billing import Billing
 from planner.inputs import Settings
 
 STAND = ["offer", "site", "cooling"]
@@ -202,6 +203,7 @@ def _sites() -> Mapping[str, Any]:
             ("hall", "any hour", "t2", "day"),
             ("hall", "any hour", "t2", "night"),
         ),
+        "billing": billing(),
         "budgets": table(
             "budget kind period site limit",
             ("capex of the first half", "capex", "t1", nan, 1_900_000.0),
@@ -209,6 +211,33 @@ def _sites() -> Mapping[str, Any]:
             ("everything", "total", nan, nan, 9_000_000.0),
         ),
     }  # fmt: skip
+
+
+def billing() -> Billing:
+    """Return a ratchet at the hall that looks from August back at June and July, and a floor at the campus."""
+    return Billing(
+        charges=table(
+            "site component period month price_per_kw floor_kw",
+            ("hall", "summer", "t1", "2027-06", 0.0, 0.0),
+            ("hall", "summer", "t2", "2027-07", 11.0, 25.0),
+            ("hall", "summer", "t2", "2027-08", 12.0, 0.0),
+            ("campus", "contract", "t1", "2027-06", 7.0, 60.0),
+        ),
+        peak_blocks=table(
+            "site component period month block",
+            ("hall", "summer", "t1", "2027-06", "day"),
+            ("hall", "summer", "t2", "2027-07", "day"),
+            ("hall", "summer", "t2", "2027-08", "day"),
+            ("hall", "summer", "t2", "2027-08", "night"),
+            ("campus", "contract", "t1", "2027-06", "night"),
+        ),
+        look_back=table(
+            "site component period month past_period past_month ratchet_fraction",
+            ("hall", "summer", "t2", "2027-07", "t1", "2027-06", 0.75),
+            ("hall", "summer", "t2", "2027-08", "t1", "2027-06", 0.75),
+            ("hall", "summer", "t2", "2027-08", "t2", "2027-07", 0.75),
+        ),
+    )
 
 
 def costs() -> Mapping[str, pd.DataFrame]:
@@ -279,6 +308,12 @@ def costs() -> Mapping[str, pd.DataFrame]:
             ("hall", "afternoon", "t1", "demand_charge", "opex", "t1", "mid", 54.0),
             ("hall", "afternoon", "t2", "demand_charge", "opex", "t2", "mid", 54.0),
             ("hall", "any hour", "t2", "demand_charge", "opex", "t2", "mid", 24.0),
+        ),
+        "billed_kw": table(
+            "site component period month line kind paid_period timing amount",
+            ("hall", "summer", "t2", "2027-07", "demand_charge", "opex", "t2", "mid", 11.0),
+            ("hall", "summer", "t2", "2027-08", "demand_charge", "opex", "t2", "mid", 12.0),
+            ("campus", "contract", "t1", "2027-06", "demand_charge", "opex", "t1", "mid", 7.0),
         ),
         # 50 per Mtok x (0.75 x 100 + 0.25 x 400) tokens x 3,600 s x hours.
         "unserved": table(

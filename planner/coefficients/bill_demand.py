@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from planner.coefficients.charges import KVA_UNITS, ladder_names, price_per_unit, row_windows
 from planner.coefficients.metered import Metered
+from planner.coefficients.plan_meter import PeakHistory
 from planner.errors import Fault, InputError
 from planner.inputs.windows import parse_months
 
@@ -14,7 +18,7 @@ USUAL_RATCHET_MONTHS = 11
 
 
 def demand_lines(
-    rows: pd.DataFrame, load: Metered, history: Metered | None, contract_kw: float | None
+    rows: pd.DataFrame, load: Metered, history: Metered | PeakHistory | None, contract_kw: float | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what each demand charge bills in each month, and the kW behind it.
 
@@ -72,21 +76,21 @@ def demand_lines(
 
 
 def _measured(
-    row: dict, load: Metered, history: Metered | None, weekday: np.ndarray, weekend: np.ndarray
+    row: dict, load: Metered, history: Metered | PeakHistory | None, weekday: np.ndarray, weekend: np.ndarray
 ) -> np.ndarray:
     if pd.isna(row["named_hours"]):
         return load.peak_by_month(load.window_share(weekday, weekend) > 0)
     return np.full(len(load.months), named_hours_kw(str(row["named_hours"]), row["component"], load, history))
 
 
-def named_hours_kw(text: str, component: str, load: Metered, history: Metered | None) -> float:
+def named_hours_kw(text: str, component: str, load: Metered, history: Metered | PeakHistory | None) -> float:
     """Return the mean kW over the hours that start at the named local times.
 
     The hours may lie in the load or before it: a coincident peak of one year is billed in the next, by the
     dates between which the charge holds.
     """
     kw = pd.Series(load.kw, index=load.start)
-    if history is not None:
+    if isinstance(history, Metered):
         kw = pd.concat([pd.Series(history.kw, index=history.start), kw])
     values, faults = [], []
     for part in (piece.strip() for piece in text.split(";") if piece.strip()):
@@ -112,7 +116,7 @@ def _floor(
     row: dict,
     measured: np.ndarray,
     load: Metered,
-    history: Metered | None,
+    history: Metered | PeakHistory | None,
     window: tuple[np.ndarray, np.ndarray],
     contract_kw: float | None,
 ) -> np.ndarray:
@@ -129,22 +133,24 @@ def _earlier_peak(
     row: dict,
     measured: np.ndarray,
     load: Metered,
-    history: Metered | None,
+    history: Metered | PeakHistory | None,
     window: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
     """Return the highest peak of the charge's window in the months a ratchet looks back at; 0 without any."""
     known = dict(zip(load.months, measured, strict=True))
     if history is not None:
-        known |= dict(
-            zip(history.months, history.peak_by_month(history.window_share(*window) > 0), strict=True)
-        )
-    season = parse_months(row["ratchet_season"])
-    span = USUAL_RATCHET_MONTHS if pd.isna(row["ratchet_months"]) else int(row["ratchet_months"])
+        known |= history.known_peaks(row["component"], *window)
+    season, span = parse_months(row["ratchet_season"]), look_back_months(row)
     highest = np.zeros(len(load.months))
     for at, month in enumerate(load.months):
         before = [month - step for step in range(1, span + 1)]
         highest[at] = max((known.get(past, 0.0) for past in before if past.month in season), default=0.0)
     return highest
+
+
+def look_back_months(row: Mapping[Hashable, Any]) -> int:
+    """Return how many months before it a charge's ratchet looks at."""
+    return USUAL_RATCHET_MONTHS if pd.isna(row["ratchet_months"]) else int(row["ratchet_months"])
 
 
 def _inside_tier(rows: pd.DataFrame, at: int, billed: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from planner.coefficients import cost, fleet, order_terms, serving, site
+from planner.coefficients.billing import CHARGE_MONTH, billing
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
 from planner.coefficients.money import discount_factor
@@ -45,7 +46,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     rents = fleet.rent_columns(stand, periods, scenario.settings.lead_case)
     owned = fleet.fleet_units(scenario, periods)
     limits, hall = site.site_limits(scenario, periods), site.halls(scenario)
-    builds, opened = site.build_columns(hall, periods), site.openings(scenario, limits)
+    bill = billing(scenario, assigned)
+    builds, opened = site.build_columns(hall, periods), site.openings(scenario, limits, bill)
     peaks, peak_blocks = site.peak_charges(scenario, assigned)
     block_prices = block_means(assigned, prices, ["site"], "price_per_kwh")
     own = scenario.tables["sites"].loc[scenario.tables["sites"]["kind"] != "cloud", "site"]
@@ -89,6 +91,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         peaks=peaks,
         peak_blocks=peak_blocks,
         budgets=scenario.tables["budgets"],
+        billing=bill,
         costs={
             "order": ordered,
             "tier_units": order_terms.tier_costs(ordered, tiers),
@@ -99,6 +102,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "open": cost.opening_costs(scenario, opened, periods),
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
             "peak_kw": cost.peak_costs(peaks),
+            **cost.bill_costs(bill),
             "unserved": lost_value,
             "constant": served_value,
         },
@@ -178,6 +182,8 @@ LABELS: Mapping[str, list[str]] = {
     "unserved": ["workload", "region", "period", "block"],
     "grid_kw": ["site", "period", "block"],
     "peak_kw": ["site", "component", "period"],
+    "month_peak_kw": CHARGE_MONTH,
+    "billed_kw": CHARGE_MONTH,
     "build_kw": ["site", "cooling", "period"],
     "open": ["site", "period"],
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from planner.coefficients.billing import Billing
 from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.inputs import Settings
 
@@ -56,6 +57,8 @@ class Coefficients:
         site, period of sites whose opening costs something.
     peaks, peak_blocks
         Demand charges: site, component, period, months, price; the blocks each one sees.
+    billing
+        Demand charges billed month by month (see :class:`billing.Billing`).
     budgets
         budget, kind, period, site, limit.
     order_terms
@@ -96,3 +99,4 @@ class Coefficients:
     order_terms: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=ORDER_TERMS))
     tiers: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIERS))
     tier_reach: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIER_REACH))
+    billing: Billing = field(default_factory=Billing)

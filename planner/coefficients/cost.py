@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.billing import CHARGE_MONTH, Billing
 from planner.coefficients.fleet import STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
 from planner.coefficients.tariff import fixed_charges
@@ -308,6 +309,17 @@ def peak_costs(peaks: pd.DataFrame) -> pd.DataFrame:
     return _rows(
         peaks, labels, "demand_charge", "opex", "period", "mid", peaks["price_per_kw_month"] * peaks["months"]
     )
+
+
+def bill_costs(bill: Billing) -> dict[str, pd.DataFrame]:
+    """Return by family what the parts of the bill cost that are billed month by month."""
+    return {"billed_kw": _billed_costs(bill)}
+
+
+def _billed_costs(bill: Billing) -> pd.DataFrame:
+    """Return what one billed kW of a charge costs in a billing month."""
+    charges = bill.charges[bill.charges["price_per_kw"] > 0]
+    return _rows(charges, CHARGE_MONTH, "demand_charge", "opex", "period", "mid", charges["price_per_kw"])
 
 
 def optional_value(

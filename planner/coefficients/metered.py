@@ -64,6 +64,12 @@ class Metered:
         np.maximum.at(peak, self.month[inside], self.kw[inside])
         return peak
 
+    def known_peaks(self, component: str, weekday: np.ndarray, weekend: np.ndarray) -> dict:
+        """Return the highest kW of each month inside a charge's daily windows: what a ratchet looks back at."""
+        return dict(
+            zip(self.months, self.peak_by_month(self.window_share(weekday, weekend) > 0), strict=True)
+        )
+
     def window_share(self, weekday: np.ndarray, weekend: np.ndarray) -> np.ndarray:
         """Return the share of each interval inside daily windows of quarter hours: ndarray (intervals,)."""
         sums = [np.concatenate([[0], np.cumsum(flags)]) for flags in (weekday, weekend)]

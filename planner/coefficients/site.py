@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.billing import Billing, floored_sites, monthly_components
 from planner.coefficients.tariff import demand_charges, fixed_charges, valid_share
 from planner.coefficients.timing import NEVER, in_service_ordinal
 from planner.coefficients.windows import local_window_mask
@@ -74,19 +75,22 @@ def build_columns(hall: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
     ].reset_index(drop=True)
 
 
-def openings(scenario: Scenario, limits: pd.DataFrame) -> pd.DataFrame:
+def openings(scenario: Scenario, limits: pd.DataFrame, bill: Billing) -> pd.DataFrame:
     """Return site, period where being open costs something by itself, and power is there to open with."""
     sites = scenario.tables["sites"]
     costs = sites["opening_cost"].fillna(0.0) + sites["fixed_cost_per_year"].fillna(0.0)
     fixed = fixed_charges(scenario)
     billed = sites["tariff"].isin(fixed.loc[fixed["price_per_month"] > 0, "tariff"])
-    costly = sites.loc[(sites["kind"] != "cloud") & ((costs > 0) | billed), "site"]
+    owed = sites["site"].isin(floored_sites(bill))
+    costly = sites.loc[(sites["kind"] != "cloud") & ((costs > 0) | billed | owed), "site"]
     powered = limits[limits["site"].isin(costly) & (limits["usable_kw"] > 0)]
     return powered[["site", "period"]].reset_index(drop=True)
 
 
 def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the demand charges of each site and period, and the blocks whose load each one bills.
+    """Return the plain demand charges of each site and period, and the blocks whose load each one bills.
+
+    Charges billed month by month are not among them (see :mod:`billing`).
 
     Each month of a charge is billed at the period's kept peak inside its window; a month in which the charge holds on
     some days only counts by their share.
@@ -100,6 +104,8 @@ def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFra
     offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
     own = sites.loc[sites["kind"] != "cloud", ["site", "tariff", "region"]]
     pairs = own.merge(charges, on="tariff").reset_index(drop=True)
+    monthly = monthly_components(scenario, assigned)
+    pairs = pairs[~pd.MultiIndex.from_frame(pairs[["site", "component"]]).isin(monthly)]
     peaks, seen = [], []
     for row in pairs.itertuples():
         mask = local_window_mask(

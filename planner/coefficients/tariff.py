@@ -89,7 +89,7 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
     ``start_date``, ``end_date``.
     """
     tariffs = scenario.tables["tariffs"]
-    rows = top_tiers(_in_force(scenario, ("demand",)))
+    rows = top_tiers(in_force(scenario, ("demand",)))
     windows = row_windows(rows)
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows)
     months = windows["months"].map(len).to_numpy(dtype=float)
@@ -120,7 +120,7 @@ def fixed_charges(scenario: Scenario) -> pd.DataFrame:
     ladder whose lower tiers are cheaper has a negative amount).
     """
     tariffs = scenario.tables["tariffs"]
-    rows = _in_force(scenario, ("fixed",))
+    rows = in_force(scenario, ("fixed",))
     share = row_windows(rows)["months"].map(len).to_numpy(dtype=float) / MONTHS_PER_YEAR
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows) * share
     fixed = rows[["tariff", "component"]].assign(price_per_month=price)
@@ -145,7 +145,7 @@ def fixed_charges(scenario: Scenario) -> pd.DataFrame:
 def _energy_charges(scenario: Scenario) -> pd.DataFrame:
     """Return the energy rows with price per kWh in the plan's currency, levy factor and windows."""
     tariffs = scenario.tables["tariffs"]
-    rows = top_tiers(_in_force(scenario, ("energy",)))
+    rows = top_tiers(in_force(scenario, ("energy",)))
     levy = levy_factor(rows, tariffs)
     price = price_per_unit(rows) * _fx(scenario, rows) * levy
     windows = row_windows(rows).rename(columns={"months": "months_window"})
@@ -199,7 +199,7 @@ def valid_share(
     return cells.merge(table, on=["period", "month"], how="left")["share"].fillna(0.0).to_numpy()
 
 
-def _in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
+def in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
     """Return the rows of some kinds of charge that a hall pays on some day of the horizon."""
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
     used = sites.loc[sites["kind"] != "cloud", "tariff"]
@@ -218,7 +218,7 @@ def _in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
 
 def _steps(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
     tariffs = scenario.tables["tariffs"]
-    rows = _in_force(scenario, charges)
+    rows = in_force(scenario, charges)
     return tier_steps(rows, price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from planner.coefficients import Coefficients
 from planner.formulation import (
+    bill_constraints,
     budget_constraints,
     fleet_constraints,
     order_constraints,
@@ -49,6 +50,10 @@ FAMILIES: Mapping[str, Family] = {
         site_constraints.cooling_capacity,
         site_constraints.stay_open,
         site_constraints.billing_peak,
+        bill_constraints.month_peak,
+        bill_constraints.billed_peak,
+        bill_constraints.ratchet,
+        bill_constraints.billed_floor,
         budget_constraints.budget,
     )
 }

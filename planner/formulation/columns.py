@@ -26,6 +26,8 @@ VARIABLES: Mapping[str, str] = {
     "unserved": "requests/s of optional demand not served",
     "grid_kw": "kW drawn at the meter",
     "peak_kw": "kW billed by a demand charge",
+    "month_peak_kw": "kW measured in a month inside a charge's window, for charges billed by month",
+    "billed_kw": "kW billed in a month by a charge billed by month",
     "build_kw": "kW of IT hall capacity ordered",
     "open": "1 while a site is open, binary",
 }
@@ -58,6 +60,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "unserved": _optional(c)[LABELS["unserved"]],
         "grid_kw": own_sites.merge(c.blocks[["period", "block"]], on="period")[LABELS["grid_kw"]],
         "peak_kw": c.peaks[LABELS["peak_kw"]],
+        **bill_columns(c),
         "build_kw": c.builds[LABELS["build_kw"]],
         "open": c.openings[LABELS["open"]],
     }
@@ -66,6 +69,15 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         integer={"order", "rent", "lots", *BINARIES}
         | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
     )
+
+
+def bill_columns(c: Coefficients) -> Mapping[str, pd.DataFrame]:
+    """Return the labels of the columns of the bill by month."""
+    charges = c.billing.charges
+    return {
+        "month_peak_kw": charges[LABELS["month_peak_kw"]],
+        "billed_kw": charges.loc[charges["price_per_kw"] > 0, LABELS["billed_kw"]],
+    }
 
 
 def pack(frames: Mapping[str, pd.DataFrame], integer: set[str]) -> ColumnIndex:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import STAND
+from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
 from planner.performance import PointSet
@@ -41,6 +42,7 @@ def solved_plan(
     extra
         Frames made by the pipeline: marginal_costs, duals, baselines.
     """
+    values = settled_bill(c, columns, values)
     frames = dict(decision_frames(scenario, c, columns, values))
     frames |= {
         "costs": cost_ledger(scenario, c, columns, values, objective),

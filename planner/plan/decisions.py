@@ -13,6 +13,7 @@ from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import run_tokens
 from planner.inputs import Scenario
+from planner.plan.bill_frames import billed_peaks
 from planner.plan.order_tiers import mean_discount, order_tiers
 
 NEGLIGIBLE = 1e-9
@@ -48,6 +49,7 @@ def decision_frames(
         "unserved": decided(columns, values, "unserved", "requests_per_s").drop(columns="column"),
         "energy": energy,
         "peaks": _peaks(c, columns, values),
+        "billed_peaks": billed_peaks(c, columns, values),
         "site_power": _site_power(c, fleet, energy),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "sites": _sites(c, columns, values, fleet),

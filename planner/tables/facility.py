@@ -150,10 +150,35 @@ SITES = Table(
             soft=(0, 500),
             band=(0, 5_000),
         ),
+        number(
+            "contract_kw",
+            "kW at the meter",
+            "power contracted with the utility, for charges on a share of it; blank = such a share is not billed",
+            band=(0, 5e6),
+        ),
         key("currency", "currency of the site's money columns", "fx.currency", required=False),
         *provenance(),
     ),
     scope="candidate",
+)
+
+PEAK_HISTORY = Table(
+    "peak_history",
+    "billing peaks of existing load before the horizon, for ratchets",
+    ("site", "component", "month"),
+    (
+        key("site", "which site", "sites.site"),
+        key("component", "demand charge of the site's tariff whose window the peak was measured in"),
+        date("month", "any day of the month the peak was measured in", required=True),
+        number(
+            "peak_kw",
+            "kW at the meter",
+            "highest interval of the month inside the charge's days and hours",
+            required=True,
+            band=(0, 5e6),
+        ),
+    ),
+    scope="scenario",
 )
 
 SITE_POWER = Table(
@@ -327,6 +352,7 @@ TABLES = (
     COOLING,
     SITES,
     SITE_POWER,
+    PEAK_HISTORY,
     FACILITY_OPTIONS,
     CLIMATE,
     TARIFFS,

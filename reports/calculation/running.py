@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from reports import styles
 from reports.calculation.rows import At, Rows
@@ -16,7 +17,7 @@ def electricity_rows(rows: Rows, time: Clock) -> None:
     if len(energy):
         drawn = _energy(rows)
         _carbon(rows, drawn)
-    if len(rows.content.frame("peaks", ["site"])):
+    if len(charged_peaks(rows)):
         _demand(rows)
 
 
@@ -105,11 +106,29 @@ def _carbon(rows: Rows, drawn: dict[str, At]) -> None:
     rows.line_total("carbon", "Carbon", parts, "mid", rows.content.currency)
 
 
+def charged_peaks(rows: Rows) -> pd.DataFrame:
+    """Return site, component, period, peak_kw, charge (price of one kW over the period) of all demand charges.
+
+    A charge billed by month appears with the mean of its billed kW, weighted by the price of each month.
+    """
+    names = ["site", "component", "period", "peak_kw", "price_per_kw_month", "months"]
+    peaks = rows.content.frame("peaks", names)
+    plain = peaks.assign(charge=peaks["price_per_kw_month"] * peaks["months"])
+    monthly = rows.content.frame("billed_peaks", ["site", "component", "period", "price_per_kw", "amount"])
+    summed = monthly.groupby(["site", "component", "period"], sort=False, as_index=False)[
+        ["price_per_kw", "amount"]
+    ].sum()
+    summed = summed[summed["price_per_kw"] > 0]
+    by_month = summed.assign(peak_kw=summed["amount"] / summed["price_per_kw"], charge=summed["price_per_kw"])
+    kept = ["site", "component", "period", "peak_kw", "charge"]
+    parts = [part[kept] for part in (plain, by_month) if len(part)]
+    return pd.concat(parts, ignore_index=True) if parts else plain[kept]
+
+
 def _demand(rows: Rows) -> None:
     rows.title("Demand charges")
     names, currency = list(rows.content.timeline.names), rows.content.currency
-    peaks = rows.content.frame("peaks")
-    charge = peaks.assign(charge=peaks["price_per_kw_month"] * peaks["months"])
+    charge = charged_peaks(rows)
     keys = ["site", "component"]
     kw, price = (
         by_period(charge, keys, "peak_kw", rows.content.timeline),

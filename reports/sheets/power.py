@@ -10,7 +10,7 @@ from reports import styles
 from reports.blocks import list_block, time_block, time_columns
 from reports.charts import ROWS, used_and_limit
 from reports.content import Content, by_period
-from reports.labels import Label
+from reports.labels import Label, words
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
 
 ROWS_BESIDE_CHART = 24
@@ -40,7 +40,9 @@ def fill(book: Workbook, content: Content) -> None:
     page = start_page(book, content, "Power", "output", PURPOSE)
     _levels(page)
     _energy(page)
+    _bill(page)
     _peaks(page)
+    _billed_months(page)
     section(page, "Hall capacity ordered", time_columns(content))
     build = by_period(
         content.frame("build", ["site", "cooling", "period", "kw"]),
@@ -172,6 +174,73 @@ def _peaks(page: Page) -> None:
     labels = {"site": Label("Site", width=20), "component": Label("Charge", width=12)}
     most = list(wide[list(content.timeline.names)].max(axis=1)) if len(wide) else []
     time_block(page, wide, ["site", "component"], "kW", styles.QUANTITY, "Highest", most, labels)
+
+
+BILL_LINES = ("energy", "demand_charge", "tariff_fixed", "carbon")
+"""Cost lines of the electricity bill, in reading order."""
+
+
+def _bill(page: Page) -> None:
+    """Write what each site pays for electricity by kind of charge."""
+    content = page.content
+    costs = content.frame("costs", ["line", "site", "period", "amount"])
+    billed = costs[costs["line"].isin(BILL_LINES)]
+    wide = by_period(billed, ["site", "line"], "amount", content.timeline)
+    rank = {line: place for place, line in enumerate(BILL_LINES)}
+    order = sorted(range(len(wide)), key=lambda k: (str(wide["site"].iloc[k]), rank[wide["line"].iloc[k]]))
+    wide = wide.iloc[order].reset_index(drop=True)
+    shown = wide.assign(line=[words(line) for line in wide["line"]])
+    section(page, "Electricity bill by kind of charge", time_columns(content))
+    labels = {"site": Label("Site", width=20), "line": Label("Charge", width=20)}
+    time_block(page, shown, ["site", "line"], content.currency, styles.MONEY, labels=labels, sum_row="All")
+
+
+MONTH_COLUMNS = [
+    "site",
+    "component",
+    "month",
+    "measured_kw",
+    "billed_kw",
+    "in_force",
+    "ratchet_kw",
+    "floor_kw",
+    "price_per_kw",
+    "amount",
+]
+
+
+def _billed_months(page: Page) -> None:
+    """Write the charges billed by month: measured against billed kW, and what sets the billed one."""
+    peaks = page.content.frame("billed_peaks", [name for name in MONTH_COLUMNS if name != "in_force"])
+    if peaks.empty:
+        return
+    section(page, "Demand charges by month: billed against measured peak", len(MONTH_COLUMNS))
+    rows = peaks.assign(in_force=in_force(peaks))
+    labels = {
+        "site": Label("Site", width=20),
+        "component": Label("Charge", width=16),
+        "month": Label("Month", width=10),
+        "in_force": Label("Billed by", width=16),
+        "ratchet_kw": Label("Ratchet of an earlier peak", "kW", styles.QUANTITY, 14),
+        "floor_kw": Label("Floor", "kW", styles.QUANTITY, 12),
+        "price_per_kw": Label("Price", "{currency}/kW", styles.ENERGY_PRICE, 12),
+    }
+    list_block(page, rows, MONTH_COLUMNS, labels)
+
+
+def in_force(peaks: pd.DataFrame) -> np.ndarray:
+    """Return what sets the billed kW of each month: measured peak, ratchet, floor, or that it is not billed."""
+    slack = 1e-6 * peaks["billed_kw"].abs().clip(lower=1.0)
+    billed = peaks["billed_kw"] - slack
+    return np.select(
+        [
+            peaks["price_per_kw"].le(0),
+            peaks["measured_kw"] >= billed,
+            peaks["ratchet_kw"] >= billed,
+        ],
+        ["not billed", "measured peak", "ratchet"],
+        "floor",
+    )
 
 
 def _blocks(page: Page) -> None:

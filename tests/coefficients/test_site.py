@@ -20,6 +20,7 @@ from small_scenarios import (
     scenario,
 )
 
+from planner.coefficients.billing import Billing
 from planner.coefficients.blocks import CELL
 from planner.coefficients.site import build_columns, halls, openings, peak_charges, site_limits
 from planner.inputs import period_frame
@@ -114,7 +115,7 @@ def test_only_owned_halls_are_built_and_only_while_they_can_be_ready(case, perio
 
 
 def test_a_site_can_be_opened_when_it_has_power_and_only_if_that_costs_something(case, periods):
-    opened = openings(case, site_limits(case, periods))
+    opened = openings(case, site_limits(case, periods), Billing())
     assert opened.to_dict("records") == [
         {"site": "campus", "period": "2027-Q3"},
         {"site": "campus", "period": "2027-Q4"},

@@ -154,32 +154,63 @@ PRICE = ("tariffs.charge", "tariffs.price", "tariffs.price_unit", "tariffs.curre
 def plan_bills_the_charge_in_full(view: View) -> Iterator[Finding]:
     """Yield sites whose tariff has parts that a plan bills only in their plain form."""
     sites, tariffs = view["sites"], view["tariffs"].frame
-    partial = {
-        "a ratchet": (tariffs["charge"] == "demand") & (tariffs["ratchet_fraction"] > 0),
-        "a least billed kW": (tariffs["charge"] == "demand") & (tariffs["minimum_kw"] > 0),
-        "a share of contract kW": tariffs["contract_fraction"] > 0,
-        "a minimum": tariffs["charge"] == "minimum",
-    }
-    for words, rows in partial.items():
-        named = set(tariffs.loc[rows, "tariff"])
-        for at in rows_where(sites, sites.frame["tariff"].isin(named)):
-            message = (
-                f"has {words}: a plan bills demand at the period's peak only, so this cost is a lower bound"
-            )
-            yield Notice(sites.fault(at, "tariff", f"{message}; `planner bill` prices it in full"))
+    ours = sites.frame["kind"] != "cloud"
+    shares = set(tariffs.loc[tariffs["contract_fraction"] > 0, "tariff"])
+    no_contract = sites.frame["tariff"].isin(shares) & sites.frame["contract_kw"].isna()
+    for at in rows_where(sites, ours & no_contract):
+        message = (
+            "has a share of contract kW: without contract_kw it is not billed, this cost is a lower bound"
+        )
+        yield Notice(sites.fault(at, "tariff", message))
+    named = set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"])
+    for at in rows_where(sites, ours & sites.frame["tariff"].isin(named)):
+        message = "has a minimum: a plan does not top the bill up, so this cost is a lower bound"
+        yield Notice(sites.fault(at, "tariff", f"{message}; `planner bill` prices it in full"))
+
+
+def history_is_of_a_charge(view: View) -> Iterator[Finding]:
+    """Yield earlier peaks of a charge that the site's tariff does not have."""
+    history = view["peak_history"]
+    tariffs = view.frame("tariffs")
+    demand = tariffs[tariffs["charge"] == "demand"]
+    known = pd.MultiIndex.from_frame(demand[["tariff", "component"]])
+    tariff = view.lookup(history.frame["site"], "sites", "tariff")
+    asked = pd.MultiIndex.from_arrays([tariff, history.frame["component"]])
+    for at in rows_where(history, ~asked.isin(known)):
+        allowed = sorted(demand.loc[demand["tariff"] == tariff.iloc[at], "component"])
+        message = f"no demand charge of the site's tariff; it has {', '.join(allowed) or 'none'}"
+        yield history.fault(at, "component", message)
+
+
+def history_is_before_the_horizon(view: View) -> Iterator[Finding]:
+    """Yield earlier peaks of months that are planned, or two of one month."""
+    history = view["peak_history"]
+    month = history.frame["month"].dt.to_period("M")
+    first = view.frame("periods")["start_date"].min()
+    if not pd.isna(first):
+        for at in rows_where(history, month >= first.to_period("M")):
+            yield history.fault(at, "month", f"must lie before the first period, {first:%Y-%m}")
+    twice = history.frame.assign(month=month).duplicated(["site", "component", "month"])
+    for at in rows_where(history, twice):
+        yield history.fault(at, "month", "this month has a peak already")
 
 
 RULES = (
     Rule(
         plan_bills_the_charge_in_full,
+        ("sites.tariff", "sites.kind", "sites.contract_kw", "tariffs.charge", "tariffs.contract_fraction"),
+    ),
+    Rule(
+        history_is_of_a_charge,
         (
+            "peak_history.component",
+            "peak_history.site",
             "sites.tariff",
             "tariffs.charge",
-            "tariffs.ratchet_fraction",
-            "tariffs.minimum_kw",
-            "tariffs.contract_fraction",
+            "tariffs.component",
         ),
     ),
+    Rule(history_is_before_the_horizon, ("peak_history.month", "periods.start_date")),
     Rule(charge_has_its_unit, ("tariffs.charge", "tariffs.price_unit")),
     Rule(kva_has_a_power_factor, ("tariffs.price_unit", "tariffs.power_factor")),
     Rule(windows_can_be_read, ("tariffs.months", "tariffs.hours", "tariffs.weekend_hours")),

@@ -12,6 +12,7 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.clock import first_period_from
 from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.hardware_costs import entries, sinking_fund
+from planner.plan.audit.month_bills import by_month, month_entries, owed_sites
 from planner.plan.audit.report import total
 from planner.units import G_PER_KG, KG_PER_TONNE, SECONDS_PER_HOUR
 
@@ -124,6 +125,7 @@ def costly_sites(books: Books) -> pd.DataFrame:
         }
     )
     billed = monthly["max"].fillna(0.0).to_numpy(float) > 0.0
+    billed |= sites.index.isin(owed_sites(books))
     return money[(money[["once", "yearly"]] > 0.0).any(axis=1) | billed]
 
 
@@ -154,7 +156,10 @@ def billing_windows(books: Books) -> pd.DataFrame:
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
     charges = books.facts.demand_charges
     parts = [pd.DataFrame(columns=["period", "month", "block", "site", "component", "price"])]
+    monthly = by_month(books)
     for row in own.merge(charges, on="tariff", how="inner").to_dict("records"):
+        if monthly.get((row["site"], row["component"]), False):
+            continue
         inside = local_window_mask(
             cells, row["utc_offset_h"], row["months"], row["day_type"], row["hours"], row["weekend_hours"]
         )
@@ -181,12 +186,13 @@ def held_share(books: Books, first: pd.Timestamp, last: pd.Timestamp) -> pd.Seri
 
 
 def peak_entries(books: Books) -> pd.DataFrame:
-    """Return the demand charges: billed kW x price x months of the charge in the period."""
+    """Return the demand charges: billed kW x price x months of the charge in the period; others by month."""
     peaks, windows = books["peaks"], billing_windows(books)
     key = ["site", "component", "period"]
     months = windows.drop_duplicates([*key, "month"]).groupby(key)["price"].sum()
     per_kw = at(months, peaks, key).fillna(0.0)
-    return entries(peaks, "demand_charge", "opex", "mid", peaks["peak_kw"] * per_kw)
+    plain = entries(peaks, "demand_charge", "opex", "mid", peaks["peak_kw"] * per_kw)
+    return pd.concat([plain, month_entries(books)], ignore_index=True)
 
 
 def value_entries(books: Books) -> pd.DataFrame:

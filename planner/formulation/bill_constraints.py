@@ -1,0 +1,105 @@
+"""The electricity bill by month: measured peaks, ratchets, floors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.coefficients.billing import CHARGE_MONTH
+from planner.formulation.blocks import ColumnIndex, RowBlock
+from planner.formulation.joining import number_rows, row_block, terms
+
+SITE_BLOCK = ["site", "period", "block"]
+PAST = ["site", "component", "past_period", "past_month"]
+
+
+def month_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """A month's measured peak is no less than the kW of any block its charge looks at.
+
+    grid_kw[s,t,b] - month_peak_kw[s,d,m]  <=  0
+    for every site s, demand charge d billed by month, month m of period t, block b inside the charge's window
+
+    grid_kw        kW at the meter                                      column grid_kw
+    month_peak_kw  kW measured in the month inside the window           column month_peak_kw
+
+    Dual: currency per kW; share of the month's charge and of later ratchets this block causes (<= 0).
+    """
+    rows = number_rows(c.billing.peak_blocks[[*CHARGE_MONTH, "block"]])
+    parts = [
+        terms(rows, columns.frame("grid_kw"), SITE_BLOCK, 1.0),
+        terms(rows, columns.frame("month_peak_kw"), CHARGE_MONTH, -1.0),
+    ]
+    return row_block("month_peak", rows, "<=", 0.0, parts)
+
+
+def billed_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """A month is billed no less than it measured.
+
+    month_peak_kw[s,d,m] - billed_kw[s,d,m]  <=  0
+    for every site s, demand charge d billed by month, month m in which it is billed
+
+    month_peak_kw  kW measured in the month                             column month_peak_kw
+    billed_kw      kW billed in the month                               column billed_kw
+
+    Dual: currency per kW; what one kW less measured would save in the month's own bill (<= 0).
+    """
+    billed = columns.frame("billed_kw")
+    rows = number_rows(billed[CHARGE_MONTH])
+    parts = [
+        terms(rows, columns.frame("month_peak_kw"), CHARGE_MONTH, 1.0),
+        terms(rows, billed, CHARGE_MONTH, -1.0),
+    ]
+    return row_block("billed_peak", rows, "<=", 0.0, parts)
+
+
+def ratchet(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """A month is billed no less than a share of each earlier peak its charge looks back at.
+
+    f[d] * month_peak_kw[s,d,m'] - billed_kw[s,d,m]  <=  0
+    for every site s, demand charge d with a ratchet, month m, month m' of the horizon among the months before m
+    that count (the ratchet's season, at most so many months back)
+
+    month_peak_kw  kW measured in the earlier month                     column month_peak_kw
+    billed_kw      kW billed in the month                               column billed_kw
+    f              share of the earlier peak, fraction                  c.billing.look_back, ratchet_fraction
+
+    Dual: currency per kW; what the earlier peak costs in the month through the ratchet (<= 0).
+    """
+    rows = number_rows(c.billing.look_back)
+    past = columns.frame("month_peak_kw").rename(columns={"period": "past_period", "month": "past_month"})
+    parts = [
+        terms(rows, past, PAST, "ratchet_fraction"),
+        terms(rows, columns.frame("billed_kw"), CHARGE_MONTH, -1.0),
+    ]
+    labels = rows.drop(columns="ratchet_fraction")
+    return row_block("ratchet", labels, "<=", 0.0, parts)
+
+
+def billed_floor(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """An open site is billed no less than the charge's floor.
+
+    billed_kw[s,d,m] - B[s,d,m] * open[s,t]  >=  0
+    for every site s, demand charge d with a floor, month m of period t   (open = 1 where opening costs nothing)
+
+    billed_kw  kW billed in the month                                   column billed_kw
+    open       1 while the site is open                                 column open
+    B          least kW: minimum, share of the contract, share of a
+               peak before the horizon, whichever is highest            c.billing.charges, floor_kw
+
+    Dual: currency per kW; what one kW less of floor would save in the month (>= 0).
+    """
+    floors = c.billing.charges[(c.billing.charges["floor_kw"] > 0) & (c.billing.charges["price_per_kw"] > 0)]
+    rows = number_rows(floors[CHARGE_MONTH])
+    least = rows.assign(floor_kw=-floors["floor_kw"].to_numpy(float))
+    opened = columns.frame("open")
+    costly = pd.MultiIndex.from_frame(rows[["site", "period"]]).isin(
+        pd.MultiIndex.from_frame(opened[["site", "period"]])
+    )
+    parts = [
+        terms(rows, columns.frame("billed_kw"), CHARGE_MONTH, 1.0),
+        terms(least, opened, ["site", "period"], "floor_kw"),
+    ]
+    return row_block(
+        "billed_floor", rows, ">=", np.where(costly, 0.0, floors["floor_kw"].to_numpy(float)), parts
+    )

@@ -1,0 +1,60 @@
+"""The bill of a plan as its tariff reads it: the bill's columns recomputed from the load.
+
+A bill's columns follow from kW at the meter. The solver may leave one above its least value where that costs
+nothing (a measured peak below a ratchet, a charge below a minimum); the reported bill has none of that slack.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.coefficients.billing import CHARGE_MONTH
+from planner.formulation.blocks import ColumnIndex
+
+PAST = ["site", "component", "past_period", "past_month"]
+
+
+def settled_bill(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> np.ndarray:
+    """Return the values with every bill column at what the load makes it.
+
+    month_peak_kw = max over its blocks of grid_kw
+    billed_kw     = max(month_peak_kw, floor x open, ratchet x earlier month_peak_kw)
+    """
+    if c.billing.charges.empty:
+        return values
+    settled = values.copy()
+    measured = _measured(c, columns, values)
+    settled[columns.frame("month_peak_kw")["column"].to_numpy(int)] = measured.to_numpy(float)
+    billed = columns.frame("billed_kw")
+    settled[billed["column"].to_numpy(int)] = _billed(c, columns, values, measured)
+    return settled
+
+
+def _measured(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Series:
+    """Return measured kW by charge and month, in the order of the columns."""
+    drawn = columns.frame("grid_kw")
+    drawn = drawn.assign(kw=np.maximum(values[drawn["column"].to_numpy(int)], 0.0))
+    seen = c.billing.peak_blocks.merge(drawn, on=["site", "period", "block"], how="left")
+    highest = seen.groupby(CHARGE_MONTH)["kw"].max()
+    labels = pd.MultiIndex.from_frame(columns.block("month_peak_kw").labels[CHARGE_MONTH])
+    return highest.reindex(labels).fillna(0.0)
+
+
+def _billed(c: Coefficients, columns: ColumnIndex, values: np.ndarray, measured: pd.Series) -> np.ndarray:
+    labels = columns.block("billed_kw").labels
+    index = pd.MultiIndex.from_frame(labels[CHARGE_MONTH])
+    opened = columns.frame("open")
+    share = pd.Series(
+        values[opened["column"].to_numpy(int)], index=pd.MultiIndex.from_frame(opened[["site", "period"]])
+    )
+    is_open = share.reindex(pd.MultiIndex.from_frame(labels[["site", "period"]])).fillna(1.0).to_numpy(float)
+    floor = c.billing.charges.set_index(CHARGE_MONTH)["floor_kw"].reindex(index).to_numpy(float)
+    past = c.billing.look_back
+    owed = past["ratchet_fraction"].to_numpy(float) * measured.reindex(
+        pd.MultiIndex.from_frame(past[PAST])
+    ).to_numpy(float)
+    ratchet = pd.Series(owed, index=pd.MultiIndex.from_frame(past[CHARGE_MONTH])).groupby(level=CHARGE_MONTH)
+    looked_back = ratchet.max().reindex(index).fillna(0.0).to_numpy(float)
+    return np.maximum(np.maximum(measured.reindex(index).to_numpy(float), looked_back), floor * is_open)

@@ -1,0 +1,156 @@
+"""Demand charges billed month by month, recomputed from the tariff rows and kW at the meter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.plan_meter import billing_cells, month_label
+from planner.coefficients.windows import local_window_mask
+from planner.plan.audit.books import Books
+from planner.plan.audit.facts import at
+from planner.plan.audit.hardware_costs import entries
+from planner.plan.audit.report import Check, beside, compare, total
+from planner.units import MONTHS_PER_YEAR
+
+CHARGE_MONTH = ["site", "component", "period", "month"]
+USUAL_MONTHS_BACK = 11
+"""Months a ratchet looks back where the tariff states none."""
+
+
+def by_month(books: Books) -> pd.Series:
+    """Return which (site, component) are billed month by month: index site, component; True.
+
+    All charges with a ratchet or a floor are; others are where the plan says so.
+    """
+    sites = books.facts.sites
+    own = sites[sites["kind"].ne("cloud")].reset_index()
+    pairs = own.merge(books.facts.demand_charges, on="tariff", how="inner")
+    pairs = pairs[~pairs["named"].astype(bool)]
+    stated = books["billed_peaks"]
+    listed = pd.MultiIndex.from_frame(stated[["site", "component"]].drop_duplicates())
+    needed = (pairs["ratchet_fraction"] > 0) | (_least_kw(pairs) > 0)
+    index = pd.MultiIndex.from_frame(pairs[["site", "component"]])
+    return pd.Series(needed.to_numpy(bool) | index.isin(listed), index=index)
+
+
+def _least_kw(pairs: pd.DataFrame) -> pd.Series:
+    """Return the larger of the minimum and the share of the contract, 0 where neither is stated."""
+    share = (pairs["contract_fraction"] * pairs["contract_kw"]).fillna(0.0)
+    return pd.Series(np.maximum(pairs["minimum_kw"].fillna(0.0), share), index=pairs.index)
+
+
+def owed_sites(books: Books) -> set[str]:
+    """Return the sites that owe a least kW, or a share of a peak before the horizon, while they are open."""
+    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
+    pairs = own.merge(books.facts.demand_charges, on="tariff", how="inner")
+    pairs = pairs[~pairs["named"].astype(bool)]
+    history = books.facts.scenario.tables["peak_history"]
+    known = pd.MultiIndex.from_frame(history.loc[history["peak_kw"] > 0, ["site", "component"]])
+    stated = pd.MultiIndex.from_frame(pairs[["site", "component"]]).isin(known)
+    ratchets = (pairs["ratchet_fraction"] > 0) & stated
+    return set(pairs.loc[(_least_kw(pairs) > 0) | ratchets, "site"])
+
+
+def month_bills(books: Books) -> pd.DataFrame:
+    """Return site, component, period, month, measured_kw, billed_kw, price_per_kw, looking back month by month.
+
+    billed = max(measured, ratchet x highest earlier peak that counts, least kW x open)
+    """
+    columns = [*CHARGE_MONTH, "measured_kw", "billed_kw", "price_per_kw"]
+    periods = books.facts.periods
+    periods = periods.assign(months=periods["months"].where(~periods["stated_in_hours"]))
+    cells = billing_cells(periods, books["block_cells"])
+    kind = by_month(books)
+    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
+    rows = []
+    for row in own.merge(books.facts.demand_charges, on="tariff", how="inner").to_dict("records"):
+        if kind.get((row["site"], row["component"]), False):
+            rows += _charge_rows(books, cells, row)
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
+    every = tuple(range(1, MONTHS_PER_YEAR + 1))
+    inside = local_window_mask(
+        cells, row["utc_offset_h"], every, row["day_type"], row["hours"], row["weekend_hours"]
+    )
+    seen = cells[inside].assign(site=row["site"])
+    peak = seen.assign(kw=at(books.grid_kw, seen, ["site", "period", "block"]).fillna(0.0))
+    peak_of_group = peak.groupby("group")["kw"].max()
+    months = cells[["period", "bill_month", "first_day", "last_day", "group"]].drop_duplicates()
+    months = months.sort_values(["first_day", "bill_month"]).to_dict("records")
+    earlier = _history(books, row["site"], row["component"])
+    is_open = total(books["sites"]["open_fraction"], books["sites"], ["site", "period"])
+    season = row["ratchet_season"]
+    span = USUAL_MONTHS_BACK if pd.isna(row["ratchet_months"]) else int(row["ratchet_months"])
+    least = float(_least_kw(pd.DataFrame([row])).iloc[0])
+    rows: list[dict] = []
+    known: list[tuple[int, float]] = []
+    for month in months:
+        measured = float(peak_of_group.get(month["group"], 0.0))
+        now = month["bill_month"]
+        back = [kw for when, kw in known if 1 <= now - when <= span and when % 12 + 1 in season]
+        owed = max(back, default=0.0)
+        floor = max(
+            [kw for when, kw in earlier if 1 <= now - when <= span and when % 12 + 1 in season], default=0.0
+        )
+        share = float(is_open.get((row["site"], month["period"]), 1.0))
+        ratchet = row["ratchet_fraction"]
+        rows.append(
+            {
+                "site": row["site"],
+                "component": row["component"],
+                "period": month["period"],
+                "month": month_label(pd.Series([now])).iloc[0],
+                "measured_kw": measured,
+                "billed_kw": max(measured, ratchet * owed, max(least, ratchet * floor) * share),
+                "price_per_kw": row["price_per_kw_month"] * _held(row, month),
+            }
+        )
+        known.append((now, measured))
+    return rows
+
+
+def _held(row: dict, month: dict) -> float:
+    """Return the share of the days of a month on which the charge is billed."""
+    if month["bill_month"] % 12 + 1 not in row["months"]:
+        return 0.0
+    days = pd.date_range(month["first_day"], month["last_day"], freq="D")
+    holds = np.ones(len(days), dtype=bool)
+    holds &= True if pd.isna(row["start_date"]) else days >= row["start_date"]
+    holds &= True if pd.isna(row["end_date"]) else days <= row["end_date"]
+    return float(holds.mean())
+
+
+def _history(books: Books, site: str, component: str) -> list[tuple[int, float]]:
+    table = books.facts.scenario.tables["peak_history"]
+    own = table[(table["site"] == site) & (table["component"] == component)]
+    return [
+        (12 * when.year + when.month - 1, float(kw))
+        for when, kw in zip(own["month"], own["peak_kw"], strict=True)
+    ]
+
+
+def month_entries(books: Books) -> pd.DataFrame:
+    """Return the demand charges billed month by month: billed kW x price."""
+    bills = month_bills(books)
+    return entries(bills, "demand_charge", "opex", "mid", bills["billed_kw"] * bills["price_per_kw"])
+
+
+def billed_months(books: Books) -> Check:
+    """Return the check that every month is billed what the tariff bills: measured and billed kW, amount."""
+    stated, own = books["billed_peaks"], month_bills(books)
+    billed = own[own["price_per_kw"] > 0.0]
+    parts = []
+    for name, mine in (("billed_kw", billed), ("measured_kw", own)):
+        index = pd.MultiIndex.from_frame(stated[CHARGE_MONTH])
+        kept = mine[pd.MultiIndex.from_frame(mine[CHARGE_MONTH]).isin(index)] if name != "billed_kw" else mine
+        rows = beside(total(stated[name], stated, CHARGE_MONTH), total(kept[name], kept, CHARGE_MONTH))
+        parts.append(rows.assign(quantity=name))
+    amount = beside(
+        total(stated["amount"], stated, CHARGE_MONTH),
+        total(billed["billed_kw"] * billed["price_per_kw"], billed, CHARGE_MONTH),
+    )
+    parts.append(amount.assign(quantity="amount"))
+    return compare("billed_months", "billed_peak", pd.concat(parts, ignore_index=True), "==")

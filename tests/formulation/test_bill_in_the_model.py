@@ -1,0 +1,169 @@
+"""Bills of a fixed load, solved inside the model, against the bill calculator and arithmetic by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from bill_model import bill_scenario, cells_of, hourly, solve_bill
+
+from planner.coefficients.bill import yearly_bill
+
+
+def demand(component, price, **more):
+    return {"component": component, "charge": "demand", "price": price, "price_unit": "kw_month", **more}
+
+
+def energy(component, price, **more):
+    return {"component": component, "charge": "energy", "price": price, "price_unit": "kwh", **more}
+
+
+def starts(first, count, step=1):
+    begin = pd.Timestamp(first)
+    return [str((begin + pd.DateOffset(months=step * k)).date()) for k in range(count)]
+
+
+def calculated(case, cells, kw, **more):
+    """Return the total the bill calculator finds for the load the hour classes imply."""
+    return yearly_bill(case.tables["tariffs"], hourly(cells, kw, case), **more).as_json()["total"]
+
+
+def kw_by_month(cells, values, base=0.0):
+    """Return a load that is flat in each month."""
+    month = cells["period"].map(dict(zip(cells["period"].unique(), values, strict=True)))
+    return month.to_numpy(float) + base
+
+
+def test_a_hall_of_900_kw_pays_the_published_case_d4():
+    # 900 kW x 84 % x PUE 1.42 at 0.15 $/kWh all year; one hour class of each month draws the full 900 x 1.42.
+    case = bill_scenario(
+        [energy("energy", 0.15), demand("demand", 18.75)], starts("2027-01-01", 12), [1] * 12
+    )
+    cells = cells_of(case)
+    mean, peak = 900 * 0.84 * 1.42, 900 * 1.42
+    highest = (cells["day_type"].eq("weekday") & cells["hour_utc"].eq(15)).to_numpy()
+    hours = cells["hours"].to_numpy()
+    total = cells.groupby("period")["hours"].transform("sum").to_numpy()
+    above = cells["hours"].where(highest, 0.0).groupby(cells["period"]).transform("sum").to_numpy()
+    kw = np.where(highest, peak, (mean * total - peak * above) / (total - above))
+    assert (kw @ hours) == pytest.approx(mean * 8_760)
+    solved = solve_bill(case, cells, kw)
+    assert solved.line("energy") == pytest.approx(1_410_605.28)
+    assert solved.line("demand_charge") == pytest.approx(287_550.0)
+    assert solved.total == pytest.approx(1_698_155.28)
+    assert solved.total == pytest.approx(calculated(case, cells, kw))
+
+
+def test_a_ratchet_of_75_percent_bills_seven_and_a_half_megawatts_in_january():
+    ratchet = demand("demand", 10, ratchet_fraction=0.75, ratchet_months=11)
+    case = bill_scenario([energy("energy", 0.0), ratchet], starts("2026-08-01", 6), [1] * 6)
+    cells = cells_of(case)
+    kw = kw_by_month(cells, [10_000, 5_000, 5_000, 5_000, 5_000, 6_000])
+    solved = solve_bill(case, cells, kw)
+    billed = solved.of("billed_kw")
+    assert billed["value"].to_numpy() == pytest.approx([10_000] + [7_500] * 5)
+    assert billed["month"].iloc[-1] == "2027-01"
+    assert solved.of("month_peak_kw")["value"].iloc[-1] == pytest.approx(6_000)
+    assert solved.total == pytest.approx(10 * (10_000 + 5 * 7_500))
+    assert solved.total == pytest.approx(calculated(case, cells, kw))
+
+
+def test_a_ratchet_forgets_after_its_months_and_counts_only_its_season():
+    ratchet = demand(
+        "winter", 10, months="10-12", ratchet_fraction=0.5, ratchet_months=3, ratchet_season="6-9"
+    )
+    case = bill_scenario([energy("energy", 0.0), ratchet], starts("2027-07-01", 2, 3), [3, 3])
+    cells = cells_of(case)
+    monthly = {7: 9_000, 8: 1_000, 9: 2_000, 10: 100, 11: 200, 12: 300}
+    kw = cells["month"].map(monthly).to_numpy(float)
+    # October looks back at July, November at August and September, December at September alone.
+    solved = solve_bill(case, cells, kw)
+    assert solved.of("billed_kw")["value"].to_numpy() == pytest.approx([4_500, 1_000, 1_000])
+    assert solved.total == pytest.approx(calculated(case, cells, kw))
+
+
+def test_peaks_before_the_horizon_raise_the_first_months():
+    ratchet = demand("demand", 10, ratchet_fraction=0.8, ratchet_months=2)
+    earlier = [{"site": "hall", "component": "demand", "month": "2026-12-01", "peak_kw": 1_000}]
+    case = bill_scenario(
+        [energy("energy", 0.0), ratchet], starts("2027-01-01", 3), [1] * 3, peak_history=earlier
+    )
+    cells = cells_of(case)
+    kw = kw_by_month(cells, [100, 100, 100])
+    solved = solve_bill(case, cells, kw)
+    assert solved.of("billed_kw")["value"].to_numpy() == pytest.approx([800, 800, 100])
+    before = pd.date_range("2026-12-01", "2026-12-31 23:00", freq="h")
+    history = pd.DataFrame({"timestamp": before, "kw": 1_000.0})
+    assert solved.total == pytest.approx(calculated(case, cells, kw, history=history))
+
+
+def test_a_share_of_the_contract_and_a_least_kw_are_floors():
+    charges = [
+        energy("energy", 0.01),
+        demand("delivery", 3, contract_fraction=0.85),
+        demand("basic", 2, minimum_kw=1_200),
+    ]
+    case = bill_scenario(charges, starts("2027-01-01", 2), [1, 1], hall={"contract_kw": 2_000})
+    cells = cells_of(case)
+    kw = kw_by_month(cells, [500, 1_900])
+    solved = solve_bill(case, cells, kw)
+    assert solved.line("demand_charge") == pytest.approx(3 * (1_700 + 1_900) + 2 * (1_200 + 1_900))
+    assert solved.total == pytest.approx(calculated(case, cells, kw, contract_kw=2_000))
+
+
+def test_months_of_a_period_have_their_own_peaks_where_their_hours_are_apart():
+    case = bill_scenario([energy("energy", 0.0), demand("demand", 10)], ["2027-01-01"], [3])
+    cells = cells_of(case)
+    kw = cells["month"].map({1: 100, 2: 200, 3: 400}).to_numpy(float)
+    solved = solve_bill(case, cells, kw)
+    assert solved.total == pytest.approx(10 * (100 + 200 + 400))
+    assert solved.total == pytest.approx(calculated(case, cells, kw))
+
+
+def test_a_kept_peak_stands_for_every_month_of_averaged_hours():
+    case = bill_scenario(
+        [energy("energy", 0.0), demand("demand", 10, ratchet_fraction=0.5)], ["2027-01-01"], [3]
+    )
+    cells = cells_of(case)
+    peak = cells["month"].eq(2) & cells["day_type"].eq("weekday") & cells["hour_utc"].eq(15)
+    cells = cells.assign(
+        block=np.where(peak, "x0", "a0"),
+        label=np.where(peak, "peak decode load", "average, load group 1 of 1"),
+    )
+    kw = np.where(peak, 900.0, 300.0)
+    assert solve_bill(case, cells, kw).total == pytest.approx(10 * 3 * 900)
+
+
+def random_charges(draw):
+    """Return demand charges with windows, seasons, ratchets and floors drawn at random."""
+    charges = [energy("energy", float(draw.uniform(0.02, 0.2)))]
+    for k in range(int(draw.integers(1, 4))):
+        row = demand(f"demand {k}", float(draw.uniform(1, 20)))
+        if draw.random() < 0.6:
+            row |= {
+                "ratchet_fraction": float(draw.uniform(0.3, 1.0)),
+                "ratchet_months": int(draw.integers(1, 12)),
+            }
+        if draw.random() < 0.4:
+            row |= {"ratchet_season": draw.choice(["6-9", "12-2", "1;7"])}
+        if draw.random() < 0.4:
+            row |= {"minimum_kw": float(draw.uniform(0, 600))}
+        if draw.random() < 0.3:
+            row |= {"contract_fraction": float(draw.uniform(0, 1))}
+        if draw.random() < 0.5:
+            row |= {
+                "hours": draw.choice(["08-20", "20-08", "12-16"]),
+                "day_type": draw.choice(["all", "weekday"]),
+            }
+        if draw.random() < 0.4:
+            row |= {"months": draw.choice(["1-6", "3;5;7", "10-4"])}
+        charges.append(row)
+    return charges
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_model_bills_random_loads_what_the_calculator_bills(seed):
+    draw = np.random.default_rng(seed)
+    begin, lengths = ["2026-11-01", "2027-02-01", "2027-03-01"], [3, 1, 4]
+    case = bill_scenario(random_charges(draw), begin, lengths, hall={"contract_kw": 700})
+    cells = cells_of(case)
+    kw = draw.gamma(2.0, 200.0, len(cells))
+    assert solve_bill(case, cells, kw).total == pytest.approx(calculated(case, cells, kw, contract_kw=700))

@@ -1,0 +1,95 @@
+"""Whole plans under tariffs with ratchets and floors: the bill, its audit and its workbook rows."""
+
+import pytest
+from bill_model import hourly
+from small_scenarios import (
+    cloud,
+    demand,
+    demand_charge,
+    energy,
+    hall,
+    least_cost,
+    line,
+    purchase,
+    rental,
+    scenario,
+    solved,
+)
+
+from planner.coefficients.bill import yearly_bill
+from planner.plan import Plan, audit_plan
+
+MONTHS = ("2027-01", "2027-02", "2027-03")
+ELECTRICITY = ("energy", "demand_charge", "tariff_fixed", "minimum_take")
+
+
+def monthly() -> list[dict]:
+    return [{"period": name, "start_date": f"{name}-01", "months": 1} for name in MONTHS]
+
+
+def electricity(plan: Plan) -> float:
+    return sum(line(plan, name) for name in ELECTRICITY)
+
+
+def implied_load(plan: Plan):
+    """Return the load of every hour that the plan's blocks imply at the hall."""
+    cells = plan["block_cells"]
+    drawn = plan["energy"].set_index(["period", "block"])["grid_kw"]
+    kw = drawn.reindex(list(zip(cells["period"], cells["block"], strict=True))).to_numpy(float)
+    cells = cells[["period", "month", "day_type", "hour_utc"]]
+    return hourly(cells, kw, plan.scenario)
+
+
+@pytest.fixture(scope="module")
+def plan():
+    """Eight boxes in January, then four; rent of 3,000 a month in the cloud would avoid the peak."""
+    return solved(
+        scenario(
+            {
+                "periods": monthly(),
+                "sites": [hall(contract_kw=60, opening_cost=10.0)],
+                "tariffs": [
+                    energy(price=0.1),
+                    demand_charge("delivery", 4, ratchet_fraction=0.75),
+                    demand_charge("contract", 2, contract_fraction=1),
+                ],
+                "offers": [purchase(price=100)],
+                "demand": demand(MONTHS, [8, 4, 4]),
+            }
+        )
+    )
+
+
+def test_a_plan_pays_what_the_bill_calculator_bills_for_its_load(plan):
+    # 80 kW in January, 40 after it: the ratchet bills 60, the contract 60 at least.
+    assert line(plan, "demand_charge") == pytest.approx(4 * (80 + 60 + 60) + 2 * (80 + 60 + 60))
+    bill = yearly_bill(plan.scenario.tables["tariffs"], implied_load(plan), contract_kw=60)
+    assert electricity(plan) == pytest.approx(bill.as_json()["total"])
+    assert plan["billed_peaks"].query("component == 'delivery'")["measured_kw"].tolist() == pytest.approx(
+        [80, 40, 40]
+    )
+
+
+def test_the_audit_finds_a_month_that_is_billed_too_little(plan):
+    peaks = plan["billed_peaks"]
+    wrong = peaks.assign(
+        billed_kw=peaks["billed_kw"].where(peaks["month"] != "2027-03", peaks["measured_kw"])
+    )
+    changed = Plan(plan.headline, {**plan.frames, "billed_peaks": wrong}, plan.scenario)
+    assert "billed_months" in set(audit_plan(changed).failures["check"])
+
+
+def test_a_ratchet_makes_the_plan_rent_away_a_single_month_of_peak():
+    # The eighth box in January: 10 kW at 4 $, and 7.5 kW more in each of three months through the ratchet, is 130 $.
+    # A rented box costs 100 $ for the month: dearer than January alone, cheaper than the ratchet.
+    months = [f"2027-{k:02d}" for k in range(1, 5)]
+    tables = {
+        "periods": [{"period": name, "start_date": f"{name}-01", "months": 1} for name in months],
+        "sites": [hall(), cloud()],
+        "offers": [purchase(price=0), rental(price=100 / 744)],
+        "demand": demand(months, [8, 5.25, 5.25, 5.25]),
+    }
+    plain = scenario(tables | {"tariffs": [energy(), demand_charge("delivery", 4)]})
+    ratchet = scenario(tables | {"tariffs": [energy(), demand_charge("delivery", 4, ratchet_fraction=0.75)]})
+    assert least_cost(plain) == pytest.approx(4 * (80 + 3 * 52.5))
+    assert least_cost(ratchet) == pytest.approx(100 + 4 * (70 + 3 * 52.5))
