@@ -59,7 +59,8 @@ def _orders_line(content: Content) -> str:
             )
             more = f" and {len(units) - 3} more products" if len(units) > 3 else ""
             parts.append(f"{verb}{' ' if mode in COMMITTED else ' up to '}{named}{more}")
-    first = orders[orders["mode"].isin(COMMITTED)]["order_date"].min()
+    day = "order_by_date" if "order_by_date" in orders else "order_date"
+    first = orders[orders["mode"].isin(COMMITTED)][day].min()
     due = "" if pd.isna(first) else f". First order due by {pd.Timestamp(first).date()}"
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}{due}."

@@ -18,6 +18,7 @@ from planner.plan.decisions import decision_frames
 from planner.plan.ledger import cost_ledger, liability_after_horizon
 from planner.plan.metrics import accounting_cost, metric_frame, token_frame
 from planner.plan.plan import Plan
+from planner.plan.schedule import rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
 from planner.plan.waterfall import waterfall_frame
 
@@ -56,6 +57,7 @@ def solved_plan(
     }
     frames["tokens"] = token_frame(c, frames)
     frames["orders"] = frames["orders"].assign(cost=_order_cost(c, frames))
+    frames["rfq"] = rfq_frame(frames["orders"])
     headline = _headline(scenario, c, frames)
     frames["metrics"] = metric_frame(scenario, c, frames, headline)
     frames["waterfall"] = waterfall_frame(scenario, c, frames)
@@ -127,6 +129,7 @@ def _lists(frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
             "units",
             "unit_price",
             "order_date",
+            "order_by_date",
             "in_service_date",
         ]
     ]

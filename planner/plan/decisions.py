@@ -15,6 +15,7 @@ from planner.formulation.objective import run_tokens
 from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks
 from planner.plan.order_tiers import mean_discount, order_tiers
+from planner.plan.schedule import order_dates
 
 NEGLIGIBLE = 1e-9
 """Values below this are solver noise around zero."""
@@ -67,12 +68,9 @@ def _orders(
     rented_frame["in_service_period"] = rented_frame["period"]
     both = pd.concat([ordered, rented_frame], ignore_index=True)
     table = both.merge(c.stands, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
-    start = table["period"].map(c.periods["start_date"])
-    install = table["install_weeks"].where(table["mode"].isin(["purchase", "lease", "reserved"]), 0.0)
+    dates = order_dates(c, table)
     table = table.assign(
-        order_date=start,
-        delivery_date=start + pd.to_timedelta((table["delay_weeks"] - install).clip(lower=0.0) * 7, unit="D"),
-        in_service_date=table["in_service_period"].map(c.periods["start_date"]),
+        **{name: dates[name] for name in dates.columns},
         unit_price=price_in_period(table, table["period"].map(c.periods["start_years"]))
         * (1.0 - mean_discount(table, tiers)),
         currency=scenario.settings.currency,
@@ -87,7 +85,10 @@ def _orders(
         "period",
         "units",
         "order_date",
+        "order_by_date",
         "delivery_date",
+        "delivery_by_date",
+        "power_ready_date",
         "in_service_date",
         "in_service_period",
         "unit_price",

@@ -11,8 +11,10 @@ from reports.labels import Label
 from reports.layout import finish_page, section, start_page
 
 ORDER_COLUMNS = [
+    "order_by_date",
     "order_date",
-    "delivery_date",
+    "delivery_by_date",
+    "power_ready_date",
     "in_service_date",
     "in_service_period",
     "mode",
@@ -27,9 +29,25 @@ ORDER_COLUMNS = [
     "cost",
     "confidence",
 ]
+RFQ_COLUMNS = [
+    "first_order_by",
+    "first_delivery_by",
+    "vendor",
+    "quarter",
+    "mode",
+    "product",
+    "offer",
+    "sites",
+    "orders",
+    "units",
+    "unit_price",
+    "price_unit",
+    "cost",
+]
 QUARTER_COLUMNS = ["quarter", "units", "orders", "cost", "mode", "vendor", "product"]
 PURPOSE = (
-    "Order by the date in column A. Rented units are listed in every period in which they are held. "
+    "Order no later than the date in column A; the plan reckons with the order date beside it. "
+    "Rented units are listed in every period in which they are held. "
     "Prices are in the currency of the plan at the date of the order."
 )
 
@@ -37,8 +55,8 @@ PURPOSE = (
 def fill(book: Workbook, content: Content) -> None:
     """Write the orders, earliest first, and the quantities by quarter of the order."""
     page = start_page(book, content, "Procurement", "output", PURPOSE)
-    orders = content.frame("orders", ORDER_COLUMNS)
-    orders = orders.sort_values(["order_date", "vendor", "offer", "site"], kind="stable").reset_index(
+    orders = dated_orders(content)
+    orders = orders.sort_values(["order_by_date", "vendor", "offer", "site"], kind="stable").reset_index(
         drop=True
     )
     labels = {
@@ -51,7 +69,24 @@ def fill(book: Workbook, content: Content) -> None:
     filter_block(page, block)
     section(page, "Quantities by quarter and vendor", len(ORDER_COLUMNS))
     list_block(page, quantities_by_quarter(orders), QUARTER_COLUMNS, labels)
+    section(
+        page, "Requests for quotation, by vendor and quarter of the last day to order", len(ORDER_COLUMNS)
+    )
+    list_block(page, content.frame("rfq", RFQ_COLUMNS), RFQ_COLUMNS, labels)
     finish_page(page, "A6")
+
+
+def dated_orders(content: Content) -> pd.DataFrame:
+    """Return the orders; one without a last day to order has the day the plan reckons with."""
+    orders = content.frame("orders", ORDER_COLUMNS)
+    for name, other in (
+        ("order_by_date", "order_date"),
+        ("delivery_by_date", "delivery_date"),
+        ("power_ready_date", "delivery_date"),
+    ):
+        if name not in orders:
+            orders = orders.assign(**{name: orders[other]})
+    return orders
 
 
 def quantities_by_quarter(orders: pd.DataFrame) -> pd.DataFrame:

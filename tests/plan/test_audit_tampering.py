@@ -262,7 +262,15 @@ def test_a_changed_headline_fails_the_check_that_is_there_for_it(check, case, ke
     assert not CHECKS[check](Accounts(wrong, facts(case))).passed
 
 
-BESIDE_THEIR_CASES = {"minimum_order", "order_lots", "tier_units", "tiers_reached", "tier_terms"}
+BESIDE_THEIR_CASES = {
+    "ordered_in_time",
+    "commissioned",
+    "minimum_order",
+    "order_lots",
+    "tier_units",
+    "tiers_reached",
+    "tier_terms",
+}
 """Checks of contract terms: tampered with beside the cases that have such terms (``cases/test_order_terms``)."""
 
 

@@ -52,6 +52,8 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             latency_checks.e2e_target,
             fleet_checks.whole_units,
             fleet_checks.order_dates,
+            fleet_checks.ordered_in_time,
+            fleet_checks.commissioned,
             fleet_checks.order_serves,
             fleet_checks.on_sale,
             fleet_checks.fleet_balance,

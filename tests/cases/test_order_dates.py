@@ -1,0 +1,84 @@
+"""Calendar dates of the purchase schedule, counted by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from small_scenarios import YEAR, cloud, demand, hall, purchase, quarters, rental, scenario, solved
+
+from planner.plan.audit.accounts import Accounts
+from planner.plan.audit.audit import CHECKS
+from planner.plan.audit.facts import Facts
+
+
+@pytest.fixture(scope="module")
+def plan():
+    # Ten boxes from the third quarter; lead 10 and installation 3 weeks: an order of the second quarter serves from
+    # 1 July. A second kind takes 8 weeks in all and is on sale until 20 April only.
+    return solved(
+        scenario(
+            {
+                "periods": quarters(),
+                "sites": [hall(), cloud()],
+                "offers": [
+                    purchase(lead_weeks=10, install_weeks=3, supply_units_per_period=6, vendor="One"),
+                    purchase(
+                        "quick",
+                        price=101_000,
+                        lead_weeks=6.5,
+                        install_weeks=1.5,
+                        available_until="2027-04-20",
+                        supply_units_per_period=4,
+                        vendor="Two",
+                    ),
+                    rental(price=1.0, lead_weeks=4, supply_units_per_period=1),
+                ],
+                "demand": demand(YEAR, [0, 0, 11, 11]),
+            },
+            discount_rate_fraction=0.1,
+        )
+    )
+
+
+def dates(plan, offer):
+    row = plan["orders"][plan["orders"]["offer"] == offer].iloc[0]
+    names = ("order_date", "order_by_date", "delivery_by_date", "power_ready_date", "in_service_date")
+    return [None if pd.isna(row[name]) else row[name].date().isoformat() for name in names]
+
+
+def test_the_last_day_to_order_counts_back_from_the_day_of_service(plan):
+    # 1 July - 13 weeks (91 days) is 1 April; delivery 3 weeks before, on 10 June, when the hall must have power.
+    assert dates(plan, "purchase") == ["2027-04-01", "2027-04-01", "2027-06-10", "2027-06-10", "2027-07-01"]
+
+
+def test_an_offer_that_ends_is_ordered_before_it_ends(plan):
+    # 1 July - 8 weeks is 6 May, but the offer ends on 20 April. 1.5 weeks are 11 days begun: 20 June.
+    assert dates(plan, "quick") == ["2027-04-01", "2027-04-20", "2027-06-20", "2027-06-20", "2027-07-01"]
+
+
+def test_a_rental_is_asked_for_its_lead_time_ahead_and_needs_no_power_of_ours(plan):
+    assert dates(plan, "rental")[1:4] == ["2027-06-03", "2027-07-01", None]
+
+
+def test_each_vendor_is_asked_by_quarter(plan):
+    asked = plan["rfq"].set_index("vendor")
+    assert asked.loc["One", ["quarter", "units", "unit_price"]].tolist() == ["2027-Q2", 6.0, 100_000.0]
+    assert asked.loc["Two", "first_order_by"] == pd.Timestamp("2027-04-20")
+    assert "rental" not in set(asked["offer"])
+
+
+def test_the_audit_sees_a_late_order_and_a_unit_used_before_it_is_installed(plan):
+    def passes(check, frame, changed):
+        wrong = replace(plan, frames={**plan.frames, frame: changed})
+        return CHECKS[check](Accounts(wrong, Facts(wrong.scenario))).passed
+
+    orders, fleet = plan["orders"], plan["fleet"]
+    bought = orders["offer"] == "purchase"
+    late = orders["order_date"].where(~bought, orders["order_date"] + pd.Timedelta(days=7))
+    assert not passes("ordered_in_time", "orders", orders.assign(order_date=late))
+    by = orders["order_by_date"].where(~bought, orders["order_by_date"] + pd.Timedelta(days=7))
+    assert not passes("ordered_in_time", "orders", orders.assign(order_by_date=by))
+    early = fleet["period"].where(fleet["offer"] != "purchase", "2027-Q2")
+    assert not passes("commissioned", "fleet", fleet.assign(period=early))
