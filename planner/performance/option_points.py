@@ -19,9 +19,9 @@ from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.memory import most_concurrent
 from planner.performance.options import candidate_label, missing_option_facts, with_options
 from planner.performance.prefix_cache import reuse, session_timing
-from planner.performance.roofline import decode_step_s
 from planner.performance.roofline_constants import RooflineConstants
 from planner.performance.serving import Lengths
+from planner.performance.speculation import draft, speculative_step_s, with_draft
 
 
 def option_points(
@@ -58,14 +58,17 @@ def mixed_points(
     rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points at which one replica does both phases of its requests."""
-    deployment = deployments(rows)
+    deployment = with_draft(deployments(rows), draft(rows))
     rows, deployment, limit, refused = fitting(rows, deployment, constants)
     if rows.empty:
         return pd.DataFrame(columns=FACT_COLUMNS), refused
     grid = concurrency_grid(limit)
     lengths = request_lengths(rows)
-    step = decode_step_s(deployment, grid, lengths.mean_context, constants)
-    timing, hit, sessions = session_timing(deployment, grid, lengths, reuse(rows, constants), step, constants)
+    proposed = draft(rows)
+    step = speculative_step_s(deployment, grid, lengths.mean_context, proposed, constants)
+    timing, hit, sessions = session_timing(
+        deployment, grid, lengths, reuse(rows, constants), step, constants, proposed.tokens_per_step
+    )
     ttft, tpot = to_target_statistic(rows, timing, factors)
     points = flatten(rows, grid, timing, ttft, tpot)
     refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
@@ -78,6 +81,10 @@ def mixed_points(
     )
     text = text + " % of prompts of " + as_text(pd.Series(_at_points(sessions, grid, points))) + " sessions"
     text = text.where(kept, "")
+    yielded = pd.Series(
+        [f"; {value:.2f} tokens a step" for value in proposed.tokens_per_step[points["row"], 0]]
+    )
+    text = text + yielded.where(family["draft_tokens"].fillna(0).gt(0), "")
     return estimated(points, family, constants).assign(
         cache_hit_fraction=share, basis=points["basis"] + text
     ), refused
@@ -112,6 +119,7 @@ def estimated(points: pd.DataFrame, family: pd.DataFrame, constants: RooflineCon
     return points.assign(
         engine=family["plain_engine"],
         engine_option=family["option"],
+        decoding=np.where(family["draft_tokens"].fillna(0).gt(0), "speculative", "plain"),
         provider="roofline",
         band_low_ratio=family["band_low_ratio"],
         band_high_ratio=family["band_high_ratio"],

@@ -61,6 +61,21 @@ def candidate_label(rows: pd.DataFrame) -> pd.Series:
     return rows["engine"].astype("str") + " + " + rows["option"].astype("str")
 
 
+def measured_speculation(points: pd.DataFrame, measured: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return estimates without the speculative ones of pairs measured with speculative decoding, and the latter.
+
+    A measurement of speculative decoding on a product, model, engine and shape says what it brings there, whatever
+    acceptance an option states.
+    """
+    keys = ["workload", "shape", "product", "engine"]
+    seen = measured[measured["decoding"].eq("speculative")][keys].drop_duplicates()
+    known = pd.MultiIndex.from_frame(points[keys]).isin(pd.MultiIndex.from_frame(seen))
+    out = points["decoding"].eq("speculative") & known
+    reason = "measured with speculative decoding on this product: the measurement stands, not the estimate"
+    lost = points[out].assign(engine=candidate_label(points[out].assign(option=points[out]["engine_option"])))
+    return points[~out], lost.assign(reason=reason, ttft_class="").drop_duplicates([*keys, "phase"])
+
+
 def tied_to_measured(points: pd.DataFrame, plain: pd.DataFrame, trusted: pd.DataFrame) -> pd.DataFrame:
     """Return estimates with an option, held down where measurements hold the plain engine down.
 

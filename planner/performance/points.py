@@ -20,7 +20,7 @@ from planner.performance.frame import (
 from planner.performance.measured_points import measured_points
 from planner.performance.opaque import opaque_pairs, opaque_points, opaque_rows
 from planner.performance.option_points import option_points
-from planner.performance.options import tied_to_measured
+from planner.performance.options import measured_speculation, tied_to_measured
 from planner.performance.power import unit_kw
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.performance.routes import route_budgets
@@ -51,7 +51,9 @@ def operating_points(scenario: Scenario) -> PointSet:
     usable, pair_refused = replicas(scenario, workloads)
     estimated, estimates_refused = roofline_points(replica_shapes(usable, shapes), factors, constants)
     optioned, options_refused = option_points(replica_shapes(usable, shapes), scenario.tables, constants)
-    optioned = tied_to_measured(optioned, estimated, measured) if len(optioned) else optioned
+    if len(optioned):
+        optioned, disproved = measured_speculation(tied_to_measured(optioned, estimated, measured), measured)
+        options_refused = pd.concat([options_refused, disproved[REFUSED_COLUMNS]])
     frames = [frame[FACT_COLUMNS] for frame in (stated, measured, estimated, optioned) if len(frame)]
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FACT_COLUMNS)
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)

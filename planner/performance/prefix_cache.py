@@ -106,6 +106,7 @@ def session_timing(
     kept: Reuse,
     step_s: Array,
     constants: RooflineConstants,
+    tokens_per_step: Array | float = 1.0,
 ) -> tuple[Timing, Array, Array]:
     """Return the closed-loop timing with the prefixes that are found, their share of the prompt, and the sessions.
 
@@ -115,7 +116,7 @@ def session_timing(
     """
     stated = 1.0 - lengths.uncached / lengths.prompt
     ideal = np.where(kept.cached > 0, kept.reusable, stated)
-    best = _timing(deployment, batch, lengths, ideal, step_s, 0.0, constants)
+    best = _timing(deployment, batch, lengths, ideal, step_s, 0.0, constants, tokens_per_step)
     sessions = batch + best.requests_per_s * kept.think_s
     crowd = sessions * kept.pool
     device, whole = sessions_held(deployment, lengths, kept, constants.memory_overhead_bytes)
@@ -124,7 +125,7 @@ def session_timing(
     hit = np.where(kept.cached > 0, kept.reusable * found, stated)
     moved = np.where(kept.cached > 0, kept.reusable * (found - near), 0.0) * lengths.prompt
     transfer_s = kv_bytes_per_sequence(deployment, moved) / kv_shards(deployment) / kept.host_bytes_per_s
-    timing = _timing(deployment, batch, lengths, hit, step_s, transfer_s, constants)
+    timing = _timing(deployment, batch, lengths, hit, step_s, transfer_s, constants, tokens_per_step)
     moved_bytes = np.maximum(kv_bytes_per_chip(deployment, moved), 1e-9)
     link_rate = np.where(moved > 0, kept.host_bytes_per_s / moved_bytes, np.inf)
     rate = np.minimum(timing.requests_per_s, link_rate)
@@ -139,8 +140,9 @@ def _timing(
     step_s: Array,
     transfer_s: Array | float,
     constants: RooflineConstants,
+    tokens_per_step: Array | float,
 ) -> Timing:
     uncached = lengths.prompt * (1.0 - hit)
     prompt_s = prefill_s(deployment, uncached, constants, lengths.prompt - uncached)
     part = Lengths(lengths.prompt, lengths.generated, uncached)
-    return loop_timing(deployment, batch, part, step_s, prompt_s, constants, transfer_s)
+    return loop_timing(deployment, batch, part, step_s, prompt_s, constants, transfer_s, tokens_per_step)

@@ -141,28 +141,34 @@ def host_s(deployment: Deployments, batch: Array | float, constants: RooflineCon
 
 
 def decode_step_s(
-    deployment: Deployments, batch: Array | float, context: Array | float, constants: RooflineConstants
+    deployment: Deployments,
+    batch: Array | float,
+    context: Array | float,
+    constants: RooflineConstants,
+    queries: Array | float = 1.0,
 ) -> Array:
     """Return time of one decode step of a batch whose sequences stand at a mean context, seconds.
 
-    A pipeline of P stages works on P micro-batches, so every stage reads its weights P times per step.
+    A pipeline of P stages works on P micro-batches, so every stage reads its weights P times per step. A step
+    that checks several proposed tokens a sequence (``queries``) reads weights and cache once for all of them.
     """
-    micro = np.maximum(batch / deployment.pipeline, 1.0)
+    tokens = batch * queries
+    micro = np.maximum(tokens / deployment.pipeline, 1.0)
     imbalance = attention_imbalance(deployment, constants)
     bandwidth = deployment.bandwidth_efficiency * deployment.bandwidth
     compute = deployment.chips * deployment.mfu * deployment.peak_flops
     weights_s = deployment.pipeline * weight_read_bytes(deployment, micro, constants) / bandwidth
     padding = deployment.pipeline * expert_tile_flops(deployment, micro, constants)
-    products_s = (imbalance * product_flops(deployment, batch, constants) + padding) / compute
+    products_s = (imbalance * product_flops(deployment, tokens, constants) + padding) / compute
     cache_ratio = np.where(
         deployment.mla > 0, constants.latent_kv_bandwidth_ratio, constants.kv_bandwidth_ratio
     )
     cached = batch * kv_bytes_per_chip(deployment, attended_tokens(deployment, context)) * imbalance
     cache_s = cached / (bandwidth * cache_ratio)
-    flops = batch * attention_flops(deployment, context, decode_width(deployment))
+    flops = tokens * attention_flops(deployment, context, decode_width(deployment))
     attention_s = flops / (compute * constants.decode_attention_mfu_ratio)
     device_s = overlapped(weights_s, products_s, constants) + overlapped(cache_s, attention_s, constants)
-    device_s = device_s + deployment.pipeline * activation_s(deployment, batch, constants)
+    device_s = device_s + deployment.pipeline * activation_s(deployment, tokens, constants)
     stretched = np.where(deployment.pipeline > 1, constants.pipeline_imbalance_ratio, 1.0) * device_s
     step = stretched + collective_s(deployment, micro, constants) + host_s(deployment, batch, constants)
     return step / deployment.tuning

@@ -70,12 +70,14 @@ def loop_timing(
     prompt: Array,
     constants: RooflineConstants,
     transfer_s: Array | float = 0.0,
+    tokens_per_step: Array | float = 1.0,
 ) -> Timing:
     """Return the closed loop of ``closed_loop`` for a given step and prompt time.
 
-    ``transfer_s`` is what a request waits for data before its first token while the chips work on others.
+    ``transfer_s`` is what a request waits for data before its first token while the chips work on others; a step may
+    yield more than one token (``tokens_per_step``).
     """
-    tpot = step + np.maximum(batch - 1.0, 0.0) * prompt / lengths.generated
+    tpot = step / tokens_per_step + np.maximum(batch - 1.0, 0.0) * prompt / lengths.generated
     chunks = 1.0 + lengths.uncached / constants.first_token_chunk_tokens
     ttft = deployment.first_token_s + transfer_s + constants.first_token_prefill_ratio * prompt
     ttft = ttft + constants.first_token_step_ratio * step * chunks

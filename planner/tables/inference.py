@@ -122,6 +122,20 @@ ENGINE_OPTIONS = Table(
         ),
         integer("pool_replicas", "replicas", "replicas that spread sessions may land on", low=1),
         fraction("host_memory_fraction", "share of the unit's host memory the cache may use"),
+        integer(
+            "draft_tokens",
+            "tokens",
+            "tokens a draft proposes per step; blank = plain decoding",
+            low=1,
+            high=64,
+        ),
+        fraction("acceptance_fraction", "share of proposed tokens accepted while all before them were"),
+        fraction(
+            "draft_cost_fraction",
+            "device time of one draft pass over a plain step of the model at that batch",
+        ),
+        integer("draft_layers", "layers", "layers of the draft, each launched by the host", low=1),
+        fraction("draft_memory_fraction", "weights of the draft over those of the model"),
         *provenance(),
     ),
 )

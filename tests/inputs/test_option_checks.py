@@ -26,6 +26,16 @@ def faults(option=None, **workload):
         ({"prefix_cache": "device", "routing": "spread"}, "pool_replicas", "how many replicas"),
         ({"prefix_cache": "host", "routing": "affinity"}, "host_memory_fraction", "in host memory"),
         ({"routing": "affinity"}, "routing", "nothing without prefix_cache"),
+        (
+            {
+                "draft_tokens": 3,
+                "draft_cost_fraction": 0.05,
+                "draft_layers": 1,
+                "draft_memory_fraction": 0.05,
+            },
+            "acceptance_fraction",
+            "drafts tokens",
+        ),
     ],
 )
 def test_an_option_that_lacks_a_number_is_a_fault(option, column, message):

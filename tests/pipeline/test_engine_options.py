@@ -24,6 +24,14 @@ def option_shares(plan) -> dict[str, float]:
 
 
 @pytest.mark.slow
+def test_speculative_decoding_is_taken_where_it_wins():
+    plan = run_plan(load_scenario("small", admitted("eagle3-70b")), BARE)
+    assert plan.status == "optimal"
+    assert option_shares(plan)["eagle3-70b"] > 0.0
+    assert audit_plan(plan).passed
+
+
+@pytest.mark.slow
 def test_a_prefix_cache_serves_sessions_that_send_their_context_again():
     overrides = admitted(
         "prefix-cache",

@@ -8,6 +8,7 @@ import pandas as pd
 
 from planner.inputs.checks.view import Finding, Rule, View, rows_where
 
+DRAFT_FACTS = ("acceptance_fraction", "draft_cost_fraction", "draft_layers", "draft_memory_fraction")
 SESSION_FACTS = ("reusable_input_fraction", "session_think_s")
 
 
@@ -17,11 +18,13 @@ def option_states_what_it_needs(view: View) -> Iterator[Finding]:
     frame = options.frame
     cached, host = frame["prefix_cache"].notna(), frame["prefix_cache"].eq("host")
     spread = frame["routing"].eq("spread")
-    needs = (
+    needs: tuple[tuple[str, pd.Series, str], ...] = (
         ("routing", cached, "an option with a prefix cache: affinity or spread"),
         ("pool_replicas", spread, "routing spread: how many replicas a session may land on"),
         ("host_memory_fraction", host, "a prefix cache in host memory"),
     )
+    drafted = frame["draft_tokens"].notna()
+    needs += tuple((column, drafted, "an option that drafts tokens") for column in DRAFT_FACTS)
     for column, wanted, why in needs:
         for at in rows_where(options, wanted & frame[column].isna()):
             yield options.fault(at, column, f"needed for {why}")
@@ -60,6 +63,8 @@ RULES = (
             "engine_options.routing",
             "engine_options.pool_replicas",
             "engine_options.host_memory_fraction",
+            "engine_options.draft_tokens",
+            *(f"engine_options.{name}" for name in DRAFT_FACTS),
         ),
     ),
     Rule(
