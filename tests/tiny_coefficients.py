@@ -15,6 +15,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.billing import Billing
+from planner.coefficients.energisation import Energisation
 from planner.inputs import Settings
 
 STAND = ["offer", "site", "cooling"]
@@ -24,7 +25,7 @@ DAY, NIGHT = 1_500.0, 2_844.0
 
 def tiny(**changed: Any) -> Coefficients:
     """Return the case; named frames are put in the place of its own."""
-    parts = _time() | _service() | _fleet() | _sites() | {"costs": costs()}
+    parts = _time() | _service() | _fleet() | _sites() | {"costs": costs(), "energised": _path()}
     return replace(Coefficients(settings=settings(), **parts), **changed)
 
 
@@ -240,6 +241,34 @@ def billing() -> Billing:
     )
 
 
+def _path() -> Energisation:
+    """Two items at the campus: the transformer carries all that the grid gives, the switchgear less until one more."""
+    return Energisation(
+        path=table(
+            "site item period carried_kw",
+            ("campus", "transformer", "t1", 500.0),
+            ("campus", "transformer", "t2", 500.0),
+            ("campus", "switchgear", "t1", 480.0),
+            ("campus", "switchgear", "t2", 480.0),
+        ),
+        modules=table(
+            "site module item period kw in_service_ordinal",
+            ("campus", "more gear", "switchgear", "t1", 60.0, 1),
+            ("campus", "second transformer", "transformer", "t1", 250.0, 0),
+            ("campus", "second transformer", "transformer", "t2", 250.0, 1),
+        ),
+        most=table(
+            "site module modules", ("campus", "more gear", 1.0), ("campus", "second transformer", 2.0)
+        ),
+        waiting=table(
+            "offer site cooling period arriving",
+            ("box purchase", "campus", "liquid", "t2", 0.0),
+            ("rack purchase", "campus", "liquid", "t1", 2.0),
+            ("rack purchase", "campus", "liquid", "t2", 0.0),
+        ),
+    )
+
+
 def costs() -> Mapping[str, pd.DataFrame]:
     """Return what each decision costs, in round numbers; residual value at the end is the only income."""
     stand = "offer site cooling period line kind paid_period timing amount"
@@ -325,6 +354,18 @@ def costs() -> Mapping[str, pd.DataFrame]:
                     ("east", "t2", "night", NIGHT), ("west", "t2", "day", DAY),
                 )
             ),
+        ),
+        "module": table(
+            "site module period line kind paid_period timing amount",
+            ("campus", "more gear", "t1", "site_module", "capex", "t1", "start", 30_000.0),
+            ("campus", "second transformer", "t1", "site_module", "capex", "t1", "start", 90_000.0),
+            ("campus", "second transformer", "t2", "site_module", "capex", "t2", "start", 90_000.0),
+        ),
+        "unpowered": table(
+            stand,
+            ("box purchase", "campus", "liquid", "t2", "delivered_not_powered", "opex", "t2", "mid", 5_000.0),
+            ("rack purchase", "campus", "liquid", "t1", "delivered_not_powered", "opex", "t1", "mid", 16_000.0),
+            ("rack purchase", "campus", "liquid", "t2", "delivered_not_powered", "opex", "t2", "mid", 16_000.0),
         ),
         "constant": pd.DataFrame(columns=["workload", "region", "period", "block", *PAID]),
     }  # fmt: skip

@@ -13,6 +13,7 @@ import click
 from planner.cli.bill_command import bill
 from planner.cli.catalog_commands import catalog
 from planner.cli.compare_command import compare
+from planner.cli.facility_commands import facility
 from planner.cli.formulation_command import formulation
 from planner.cli.framework import PlannerGroup
 from planner.cli.import_command import import_group
@@ -45,6 +46,7 @@ for command in (
     points,
     predict,
     bill,
+    facility,
     import_group,
     catalog,
     formulation,

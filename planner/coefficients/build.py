@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from planner.coefficients import cost, fleet, order_terms, serving, site
+from planner.coefficients import cost, energisation, fleet, order_terms, serving, site
 from planner.coefficients.billing import CHARGE_MONTH, billing
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
@@ -53,6 +53,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     own = scenario.tables["sites"].loc[scenario.tables["sites"]["kind"] != "cloud", "site"]
     block_prices = block_prices[block_prices["site"].isin(own)].reset_index(drop=True)
     installed = installed_columns(alive, owned)
+    path = energisation.energisation(scenario, periods, stand, installed, owned)
     whole_rent, hourly_rent = cost.rent_costs(stand, rents, periods, blocks)
     lost_value = cost.optional_value(demand, shapes, workloads, blocks)
     served_value = _served_optional(lost_value, demand, workloads)
@@ -103,12 +104,15 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
             "peak_kw": cost.peak_costs(peaks),
             **cost.bill_costs(bill),
+            "module": energisation.module_costs(scenario, path, periods),
+            "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
             "unserved": lost_value,
             "constant": served_value,
         },
         order_terms=order_terms.order_terms(scenario, orders, supply, useful),
         tiers=tiers,
         tier_reach=tier_reach,
+        energised=path,
     )
 
 
@@ -186,5 +190,8 @@ LABELS: Mapping[str, list[str]] = {
     "billed_kw": CHARGE_MONTH,
     "build_kw": ["site", "cooling", "period"],
     "open": ["site", "period"],
+    "module": energisation.MODULE,
+    "energised_kw": ["site", "period"],
+    "unpowered": energisation.WAITING,
 }
 """Label levels of every variable family."""

@@ -17,11 +17,12 @@ import pandas as pd
 from planner.coefficients.billing import CHARGE_MONTH, Billing
 from planner.coefficients.fleet import STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
+from planner.coefficients.payments import PAYMENT
+from planner.coefficients.payments import payment_rows as _rows
 from planner.coefficients.tariff import fixed_charges
 from planner.inputs import Scenario
 from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW
 
-PAYMENT = ["line", "kind", "paid_period", "timing", "amount"]
 HOURLY_LINES = {
     "lease": "lease",
     "reserved": "reserved_rent",
@@ -40,13 +41,6 @@ def priced_stands(scenario: Scenario, stand: pd.DataFrame) -> pd.DataFrame:
     """Return the stands with their price in the scenario's currency (``price_converted``)."""
     ratio = currency_ratio(scenario.tables["fx"], stand["currency"], scenario.settings.currency)
     return stand.assign(price_converted=stand["price"] * ratio)
-
-
-def _rows(
-    frame: pd.DataFrame, labels: list[str], line: str, kind: str, paid: str, timing: str, amount: pd.Series
-) -> pd.DataFrame:
-    rows = frame[labels].assign(line=line, kind=kind, paid_period=frame[paid], timing=timing, amount=amount)
-    return rows[rows["amount"] != 0.0]
 
 
 def order_costs(

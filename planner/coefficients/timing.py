@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.units import MONTHS_PER_YEAR
+from planner.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, WEEKS_PER_QUARTER
 
 NEVER = -1
 """Ordinal of an order that would enter service after the horizon."""
@@ -33,6 +33,18 @@ def in_service_ordinal(
     ready = start_weeks[order_ordinal] + delay_weeks - TOLERANCE_WEEKS
     first = np.searchsorted(start_weeks, ready, side="left")
     return np.where(first < len(start_weeks), first, NEVER)
+
+
+def planning_weeks(dates: pd.Series, start: pd.Timestamp) -> np.ndarray:
+    """Return planning weeks (13 a quarter) from the start of the horizon to each date, negative before it.
+
+    >>> planning_weeks(pd.Series(pd.to_datetime(["2027-04-01", "2026-10-01"])), pd.Timestamp("2027-01-01")).tolist()
+    [13.0, -13.0]
+    """
+    moments = pd.to_datetime(dates)
+    months = (moments.dt.year - start.year) * MONTHS_PER_YEAR + (moments.dt.month - start.month)
+    days = (moments.dt.day - 1) / moments.dt.days_in_month - (start.day - 1) / start.days_in_month
+    return (months + days).to_numpy(float) * (WEEKS_PER_QUARTER / MONTHS_PER_QUARTER)
 
 
 def alive_pairs(orders: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from planner.coefficients import Coefficients
 from planner.formulation import (
     bill_constraints,
     budget_constraints,
+    energisation_constraints,
     fleet_constraints,
     order_constraints,
     service_constraints,
@@ -54,6 +55,11 @@ FAMILIES: Mapping[str, Family] = {
         bill_constraints.billed_peak,
         bill_constraints.ratchet,
         bill_constraints.billed_floor,
+        energisation_constraints.path_power,
+        energisation_constraints.energised_load,
+        energisation_constraints.energised_provision,
+        energisation_constraints.module_count,
+        energisation_constraints.commissioning,
         budget_constraints.budget,
     )
 }

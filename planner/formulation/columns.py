@@ -30,6 +30,9 @@ VARIABLES: Mapping[str, str] = {
     "billed_kw": "kW billed in a month by a charge billed by month",
     "build_kw": "kW of IT hall capacity ordered",
     "open": "1 while a site is open, binary",
+    "module": "modules ordered on the path to usable power, integer",
+    "energised_kw": "kW a site can use by its path, where modules decide it",
+    "unpowered": "units delivered that stand without power, integer",
 }
 """Every variable family and its unit."""
 
@@ -63,10 +66,13 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         **bill_columns(c),
         "build_kw": c.builds[LABELS["build_kw"]],
         "open": c.openings[LABELS["open"]],
+        "module": c.energised.modules[LABELS["module"]],
+        "energised_kw": c.energised.powered[LABELS["energised_kw"]],
+        "unpowered": c.energised.waiting[LABELS["unpowered"]],
     }
     return pack(
         frames,
-        integer={"order", "rent", "lots", *BINARIES}
+        integer={"order", "rent", "lots", "module", "unpowered", *BINARIES}
         | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
     )
 

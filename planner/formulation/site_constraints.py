@@ -16,7 +16,7 @@ HALL = ["site", "cooling", "period"]
 STAND = ["offer", "site", "cooling"]
 
 
-def _units(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
+def hardware_units(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return the installed columns with the unit's kW and racks; only hardware at our own sites draws our power."""
     unit = c.stands[[*STAND, "includes", "provisioned_kw", "idle_kw", "racks"]]
     units = columns.frame("installed").merge(unit, on=STAND, validate="many_to_one")
@@ -42,7 +42,7 @@ def grid_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     drawn = columns.frame("grid_kw")
     rows = number_rows(drawn[SITE_BLOCK])
     pue = c.pue[["site", "cooling", "period", "block", "pue"]]
-    idle = _units(c, columns).merge(pue, on=HALL)
+    idle = hardware_units(c, columns).merge(pue, on=HALL)
     idle = idle.assign(kw=idle["idle_kw"] * idle["pue"])
     busy = busy_units(c, columns).merge(pue, on=[*HALL, "block"], validate="many_to_one")
     busy = busy.assign(kw=busy["added_kw"] * busy["pue"])
@@ -91,7 +91,7 @@ def provisioned_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
         free_kw=(1.0 - c.site_limits["headroom_fraction"]) * c.site_limits["usable_kw"]
     )
     rows = number_rows(limits[SITE_PERIOD])
-    units = _units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
+    units = hardware_units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
     units = units.assign(kw=units["provisioned_kw"] * units["pue"])
     opened = columns.frame("open").merge(limits[[*SITE_PERIOD, "free_kw"]], on=SITE_PERIOD)
     costly = pd.MultiIndex.from_frame(limits[SITE_PERIOD]).isin(pd.MultiIndex.from_frame(opened[SITE_PERIOD]))
@@ -115,7 +115,7 @@ def it_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """
     limits = c.site_limits[c.site_limits["it_limit_kw"].notna()]
     rows = number_rows(limits[SITE_PERIOD])
-    parts = [terms(rows, _units(c, columns), SITE_PERIOD, "provisioned_kw")]
+    parts = [terms(rows, hardware_units(c, columns), SITE_PERIOD, "provisioned_kw")]
     return row_block("it_power", rows, "<=", limits["it_limit_kw"].to_numpy(), parts)
 
 
@@ -133,7 +133,7 @@ def facility_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """
     limits = c.site_limits[c.site_limits["facility_limit_kw"].notna()]
     rows = number_rows(limits[SITE_PERIOD])
-    units = _units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
+    units = hardware_units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
     units = units.assign(kw=units["provisioned_kw"] * units["pue"])
     return row_block(
         "facility_power",
@@ -163,7 +163,7 @@ def rack_space(c: Coefficients, columns: ColumnIndex) -> RowBlock:
         rows,
         "<=",
         limits["racks"].to_numpy(),
-        [terms(rows, _units(c, columns), SITE_PERIOD, "racks")],
+        [terms(rows, hardware_units(c, columns), SITE_PERIOD, "racks")],
     )
 
 
@@ -185,7 +185,7 @@ def hall_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     ready = columns.frame("build_kw").merge(c.builds, on=HALL).drop(columns=["ordinal", "period"])
     built = ready.merge(c.periods.reset_index()[["period", "ordinal"]], how="cross")
     built = built[built["ordinal"] >= built["in_service_ordinal"]]
-    parts = [terms(rows, _units(c, columns), HALL, "provisioned_kw"), terms(rows, built, HALL, -1.0)]
+    parts = [terms(rows, hardware_units(c, columns), HALL, "provisioned_kw"), terms(rows, built, HALL, -1.0)]
     return row_block("hall_capacity", rows, "<=", own["existing_kw"].to_numpy(), parts)
 
 
@@ -208,7 +208,7 @@ def cooling_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
         rows,
         "<=",
         stated["capacity_kw"].to_numpy(),
-        [terms(rows, _units(c, columns), HALL, "provisioned_kw")],
+        [terms(rows, hardware_units(c, columns), HALL, "provisioned_kw")],
     )
 
 

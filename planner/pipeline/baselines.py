@@ -15,7 +15,7 @@ from planner.formulation.build import PlanModel
 from planner.formulation.pulp_face import PlanProblem
 from planner.solve import SolveOptions, elastic, solve
 
-ACQUIRED = ("order", "rent", "rent_hour", "build_kw")
+ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "module")
 BASELINE_GAP = 0.01
 BASELINE_SECONDS = 30.0
 

@@ -44,6 +44,8 @@ def rounded_plans(
         held = {
             "order": order,
             "open": _whole(model, relaxed, "open", _ceil),
+            "module": _whole(model, relaxed, "module", _ceil),
+            "unpowered": _whole(model, relaxed, "unpowered", _ceil),
             "rent": _whole(model, relaxed, "rent", _ceil),
         }
         found = optimise(model, _held(model, held), lp)

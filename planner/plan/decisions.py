@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import run_tokens
 from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks
+from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
 from planner.plan.order_tiers import mean_discount, order_tiers
 from planner.plan.schedule import order_dates
 
@@ -39,6 +41,9 @@ def decision_frames(
     fleet = _fleet(c, columns, values, serving)
     energy = _energy(c, columns, values)
     tiers = order_tiers(c, columns, values)
+    found = partial(decided, columns, values)
+    modules = module_frame(scenario, c, found)
+    path = path_frame(c, modules)
     return {
         "orders": _orders(scenario, c, columns, values, tiers),
         "order_tiers": tiers,
@@ -51,7 +56,10 @@ def decision_frames(
         "energy": energy,
         "peaks": _peaks(c, columns, values),
         "billed_peaks": billed_peaks(c, columns, values),
-        "site_power": _site_power(c, fleet, energy),
+        "site_power": _site_power(c, usable_limits(c, path), fleet, energy),
+        "modules": modules,
+        "power_path": path,
+        "unpowered": unpowered_frame(scenario, c, found),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "sites": _sites(c, columns, values, fleet),
     }
@@ -272,7 +280,9 @@ def _peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Data
     return table.merge(c.peaks, on=["site", "component", "period"], validate="one_to_one")
 
 
-def _site_power(c: Coefficients, fleet: pd.DataFrame, energy: pd.DataFrame) -> pd.DataFrame:
+def _site_power(
+    c: Coefficients, limits: pd.DataFrame, fleet: pd.DataFrame, energy: pd.DataFrame
+) -> pd.DataFrame:
     """Return the three levels per site and period, never confused.
 
     ``it`` is provisioned IT peak, ``facility`` provisioned peak with cooling and losses at the design hour,
@@ -283,7 +293,6 @@ def _site_power(c: Coefficients, fleet: pd.DataFrame, energy: pd.DataFrame) -> p
     )
     it = hardware.assign(peak_kw=hardware["units"] * hardware["provisioned_kw"])
     facility = it.assign(peak_kw=it["peak_kw"] * it["pue"])
-    limits = c.site_limits
     parts = []
     for level, rows, limit in (
         ("it", it, limits["it_limit_kw"]),

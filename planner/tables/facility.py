@@ -156,6 +156,11 @@ SITES = Table(
             "power contracted with the utility, for charges on a share of it; blank = such a share is not billed",
             band=(0, 5e6),
         ),
+        fraction(
+            "holding_fraction_per_year",
+            "storage and insurance of hardware delivered before it has power, as a share of its price; "
+            "blank = nothing is delivered before it can be powered",
+        ),
         key("currency", "currency of the site's money columns", "fx.currency", required=False),
         *provenance(),
     ),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reports import styles
+from reports.calculation.energised import energised_rows
 from reports.calculation.facility import facility_rows
 from reports.calculation.halls import hall_rows
 from reports.calculation.hardware import hardware_rows
@@ -59,6 +60,7 @@ def build_calculation(content: Content) -> Calculation:
     hardware_rows(rows, time)
     rent_rows(rows, time)
     hall_rows(rows, time)
+    energised_rows(rows, time)
     facility_rows(rows, time)
     electricity_rows(rows, time)
     carried = _carried(rows)

@@ -12,6 +12,7 @@ from reports.charts import ROWS, used_and_limit
 from reports.content import Content, by_period
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
+from reports.sheets.energisation import energisation
 
 ROWS_BESIDE_CHART = 24
 """Rows that share a printed page with the chart; more push it to the next page."""
@@ -39,6 +40,7 @@ def fill(book: Workbook, content: Content) -> None:
     """Write peaks and limits with their chart, energy, demand charges and blocks."""
     page = start_page(book, content, "Power", "output", PURPOSE)
     _levels(page)
+    energisation(page)
     _energy(page)
     _bill(page)
     _peaks(page)

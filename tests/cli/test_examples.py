@@ -40,7 +40,10 @@ PLAN_FIRST = "planner solve small"
 
 def about_a_plan(path: str) -> bool:
     """Return whether an example of the command makes or reads a plan."""
-    return any("out/small" in line or line.startswith("planner solve") for line in EXAMPLES[path])
+    return any(
+        "out/small" in line or line.startswith(("planner solve", "planner facility"))
+        for line in EXAMPLES[path]
+    )
 
 
 def run_line(line: str) -> None:

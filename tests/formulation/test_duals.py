@@ -8,7 +8,7 @@ lies between the difference to the left and the difference to the right, and els
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -32,6 +32,7 @@ from small_scenarios import (
 from tiny_coefficients import costs, table, tiny
 
 from planner.coefficients import Coefficients
+from planner.coefficients.energisation import Energisation
 from planner.formulation.build import FAMILIES, PlanModel, build_model
 from planner.formulation.pulp_face import PlanProblem
 from planner.inputs import Scenario
@@ -79,6 +80,16 @@ def campus_only() -> dict[str, Any]:
         )
     )
     return {"costs": prices, "halls": case.halls, "site_limits": case.site_limits}
+
+
+def carrying(kw: float) -> Energisation:
+    """Return the tiny path with switchgear of so many kW, and no more to be had."""
+    path = tiny().energised
+    return replace(
+        path,
+        path=with_value(path.path, "carried_kw", kw, item="switchgear"),
+        most=path.most.assign(modules=0.0),
+    )
 
 
 @dataclass(frozen=True)
@@ -140,6 +151,10 @@ def cases() -> dict[str, Case]:
         "a kW of facility limit": Case(
             changed(built, "site_limits", "facility_limit_kw", site="campus"), 30.0, 0.3, ("facility_power",),
             lambda dual: dual("facility_power", site="campus"),
+        ),
+        "a kW carried by the smallest item of the path": Case(
+            lambda value: built | {"energised": carrying(value)}, 30.0, 0.3, ("path_power",),
+            lambda dual: dual("path_power", item="switchgear"),
         ),
         # The row is in thousands, and so is its dual.
         "a thousand of budget": Case(

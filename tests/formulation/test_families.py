@@ -96,7 +96,8 @@ def test_a_lease_of_one_period_serves_in_that_period_only(columns):
 def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns):
     whole = {block.family for block in columns.blocks if block.integer.all()}
     fluid = {block.family for block in columns.blocks if not block.integer.any()}
-    assert whole == {"order", "placed", "lots", "tier", "rent", "rent_hour", "open"}
+    bought = {"order", "placed", "lots", "tier", "rent", "rent_hour", "module", "unpowered"}
+    assert whole == {*bought, "open"}
     assert whole | fluid == {block.family for block in columns.blocks}
     assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier"))
     relaxed = build_columns(tiny(settings=settings(integer_hourly_rent=False)))

@@ -396,6 +396,36 @@ def bridged() -> Scenario:
     return scenario_of(tables)
 
 
+def unpowered() -> Scenario:
+    """The grid is there, a transformer comes after two quarters and gear must be ordered; boxes on sale in the
+    first quarter only wait for them, with one that came before; the cloud serves until then.
+    """
+    tables = base_tables()
+    tables["sites"][0] |= {"holding_fraction_per_year": 0.03}
+    tables["sites"].append(CLOUD)
+    tables["offers"][0] |= {"available_until": "2027-01-31", "lead_weeks": 10}
+    tables["offers"].append(cloud_offer("cloud box", "on_demand", 60, rent_step="period"))
+    tables["fleet"] = [
+        {
+            "fleet": "early",
+            "product": "box",
+            "site": "hall",
+            "cooling": "air",
+            "units": 1,
+            "in_service_date": "2026-11-01",
+        }
+    ]
+    gear = {"site": "hall", "item": "switchgear", "life_years": 20, "currency": "EUR"}
+    tables["site_modules"] = [
+        {"site": "hall", "module": "first", "item": "transformer", "kw": 150, "ordered_date": "2026-10-01"}
+        | {"lead_weeks": 39, "lead_weeks_high": 52},
+        gear | {"module": "panel", "kw": 60, "lead_weeks": 20, "cost": 20_000, "max_modules": 3},
+        gear | {"module": "late panel", "kw": 200, "lead_weeks": 5, "cost": 500_000}
+        | {"earliest_order_date": "2027-07-01"},
+    ]  # fmt: skip
+    return scenario_of(tables)
+
+
 def optional() -> Scenario:
     """Two fifths of a service may go unserved; what is served has a value, and power is short."""
     tables = base_tables()
@@ -715,7 +745,8 @@ def by_hand() -> Scenario:
 
 
 CASES = {
-    case.__name__: case for case in (limited, bridged, optional, far_apart, owned, split, impossible, by_hand)
+    case.__name__: case
+    for case in (limited, bridged, unpowered, optional, far_apart, owned, split, impossible, by_hand)
 }
 
 

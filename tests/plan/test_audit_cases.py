@@ -84,14 +84,15 @@ def test_every_constraint_family_has_a_check():
 
 
 def test_every_cost_line_has_a_check():
-    """Lines are the third argument of ``_rows`` and the rent lines by mode; the ledger adds the sunk book
-    value.
+    """Lines are the third argument of ``payment_rows`` and the rent lines by mode; the ledger adds the sunk
+    book value.
     """
-    tree = ast.parse(Path(planner.coefficients.cost.__file__).read_text(encoding="utf-8"))
+    files = Path(planner.coefficients.cost.__file__).parent.glob("*.py")
     calls = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_rows"
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_rows", "payment_rows")
     ]
     named = {call.args[2].value for call in calls if isinstance(call.args[2], ast.Constant)}
     lines = named | set(planner.coefficients.cost.HOURLY_LINES.values()) | {"sunk_book_value"}

@@ -128,6 +128,16 @@ FRAMES = [
     Tampering("billing_peak", "limited", "peaks", "peak_kw", times(0.99)),
     Tampering("power_levels", "limited", "site_power", "peak_kw", times(1.001), {"level": "facility"}),
     Tampering("power_levels", "limited", "site_power", "usable_kw", plus(10), {"level": "grid"}),
+    Tampering("power_path", "unpowered", "power_path", "carried_kw", plus(1)),
+    Tampering("power_path", "unpowered", "modules", "modules", plus(1)),
+    Tampering("energised_load", "unpowered", "modules", "modules", to(0.0)),
+    Tampering("energised_provision", "unpowered", "fleet", "units", times(2), HALL),
+    Tampering("module_orders", "unpowered", "modules", "modules", plus(3)),
+    Tampering("module_orders", "unpowered", "modules", "energised_period", to("2027-Q1")),
+    Tampering("module_orders", "unpowered", "modules", "module", to("late panel")),
+    Tampering("commissioning", "unpowered", "unpowered", "units", plus(1)),
+    Tampering("commissioning", "unpowered", "unpowered", "offer", to("cloud box")),
+    Tampering("site_power", "unpowered", "modules", "modules", to(0.0)),
     Tampering(
         "budget", "limited", "orders", "units", times(3), {"offer": "box purchase", "period": "2027-Q1"}
     ),
@@ -171,6 +181,7 @@ LINES = {
     "far_apart": ("lease",),
     "owned": ("facility_build", "cooling_build", "facility_residual", "cooling_maintenance", "site_opening"),
     "optional": ("optional_demand_value",),
+    "unpowered": ("site_module", "site_module_residual", "delivered_not_powered"),
 }
 LEDGER = [
     Tampering(f"cost {line}", case, "costs", column, times(1.001), {"line": line})

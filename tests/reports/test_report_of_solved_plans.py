@@ -11,8 +11,8 @@ from plan_cases import solved
 
 from reports import write_workbook
 
-CHOSEN = ("bridged", "optional", "far_apart", "owned")
-"""Cases that together have every contract mode, currency, charge, hall, residual and opening."""
+CHOSEN = ("bridged", "optional", "far_apart", "owned", "unpowered")
+"""Cases that together have every contract mode, currency, charge, hall, residual, opening and module."""
 
 
 @pytest.fixture(scope="module", params=CHOSEN)

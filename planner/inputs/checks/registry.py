@@ -9,6 +9,7 @@ from planner.inputs.checks import (
     contract_rules,
     demand_rules,
     hardware_rules,
+    module_rules,
     offer_rules,
     option_rules,
     period_rules,
@@ -33,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     *hardware_rules.RULES,
     *site_rules.RULES,
     *power_rules.RULES,
+    *module_rules.RULES,
     *tariff_rules.RULES,
 )
 

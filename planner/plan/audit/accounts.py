@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.energised import module_entries, waiting_entries
 from planner.plan.audit.hardware_costs import keeping_entries, order_entries, rent_entries
 from planner.plan.audit.report import beside, total
 from planner.plan.audit.site_costs import (
@@ -39,6 +40,9 @@ SOURCES: Mapping[str, Source] = {
     "cooling_build": build_entries,
     "facility_residual": build_entries,
     "cooling_maintenance": build_entries,
+    "site_module": module_entries,
+    "site_module_residual": module_entries,
+    "delivered_not_powered": waiting_entries,
     "site_opening": opening_entries,
     "site_fixed": opening_entries,
     "tariff_fixed": opening_entries,

@@ -11,6 +11,7 @@ import pandas as pd
 
 from planner.plan.audit.clock import CELL, first_period_from, serving_periods
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, LOT, Facts, at
+from planner.plan.audit.path import carried_kw
 from planner.plan.audit.rates import busy_unit, points_of, request_tokens
 from planner.plan.audit.report import keyed, total
 from planner.plan.audit.standing import STAND, price_at, standing
@@ -252,7 +253,15 @@ class Books:
 
     @cached_property
     def usable_kw(self) -> pd.Series:
-        """Return grid kW usable on the first day of each period, index (site, period); 0 before the first
+        """Return kW usable in each period: what the grid gives by then, and no more than the site's path
+        carries; index (site, period).
+        """
+        least = carried_kw(self).groupby(level=["site", "period"]).min().reindex(self.scheduled_kw.index)
+        return pd.Series(np.fmin(self.scheduled_kw, least), index=self.scheduled_kw.index)
+
+    @cached_property
+    def scheduled_kw(self) -> pd.Series:
+        """Return grid kW given on the first day of each period, index (site, period); 0 before the first
         date.
         """
         dated = self.facts.scenario.tables["site_power"]

@@ -177,13 +177,15 @@ def on_sale(books: Books) -> Check:
 
 
 def fleet_balance(books: Books) -> Check:
-    """Return the check that units in service are orders that have arrived and not ended, plus existing lots.
+    """Return the check that units in service or waiting for power are orders that have arrived and not ended,
+    plus existing lots.
 
     Rentals by the hour count as the most units held in any block of the period.
     """
-    fleet, key = books["fleet"], [*STAND, "period"]
+    key = [*STAND, "period"]
+    there = pd.concat([books[name][[*key, "units"]] for name in ("fleet", "unpowered")], ignore_index=True)
     return compare(
-        "fleet_balance", "fleet_balance", beside(total(fleet["units"], fleet, key), books.due_fleet), "=="
+        "fleet_balance", "fleet_balance", beside(total(there["units"], there, key), books.due_fleet), "=="
     )
 
 

@@ -100,6 +100,9 @@ REQUIRED = {
     "site_power": ["site", "period", "level", "peak_kw", "usable_kw"],
     "build": [*PLACE, "kw"],
     "sites": ["site", "period", "open", "open_fraction"],
+    "modules": ["site", "module", "item", "period", "modules", "energised_period", "cost"],
+    "power_path": ["site", "item", "period", "carried_kw"],
+    "unpowered": ["offer", *PLACE, "units", "holding_cost"],
     "costs": ["line", "kind", "period", "site", "offer", "workload", "amount", "discounted", "in_objective"],
     "tokens": [
         "workload",

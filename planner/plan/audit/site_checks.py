@@ -168,8 +168,8 @@ def stay_open(books: Books) -> Check:
     stated = books["sites"]
     rows = stated[stated["site"].isin(costly_sites(books).index)]
     rows = rows.assign(ordinal=books.period_of(rows, "ordinal"))
-    usable = at(books.usable_kw, rows, SITE_PERIOD)
-    rows = rows[usable.to_numpy(float) > 0.0]
+    scheduled = at(books.scheduled_kw, rows, SITE_PERIOD)
+    rows = rows[scheduled.to_numpy(float) > 0.0]
     before = rows.assign(ordinal=rows["ordinal"] + 1)[["site", "ordinal", "open_fraction"]]
     pairs = rows.merge(before, on=["site", "ordinal"], suffixes=("", "_before"))
     labelled = pairs[SITE_PERIOD].assign(left=pairs["open_fraction_before"], right=pairs["open_fraction"])

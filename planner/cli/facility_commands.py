@@ -1,0 +1,43 @@
+"""``planner facility``: questions about power and cooling that take more than one plan."""
+
+from __future__ import annotations
+
+import click
+
+from planner.cli.console import frame_text
+from planner.cli.framework import ExampleCommand, PlannerGroup, echo_json
+from planner.cli.options import json_option, scenario_argument, set_option
+
+
+@click.group(cls=PlannerGroup)
+def facility() -> None:
+    """Answer questions about power and cooling with several plans of one scenario."""
+
+
+@facility.command(cls=ExampleCommand, examples=["planner facility energisation small"])
+@scenario_argument
+@click.option("--site", "sites", multiple=True, help="Site to move; repeatable. Default: all that come late.")
+@click.option(
+    "--quarters", type=click.IntRange(1, 40), default=1, help="How much earlier.", show_default=True
+)
+@set_option
+@json_option
+def energisation(
+    scenario: str, sites: tuple[str, ...], quarters: int, overrides: tuple[str, ...], as_json: bool
+) -> None:
+    """Tell what power that comes earlier is worth at each site.
+
+    The whole path of the site moves (site_power, site_modules), everything is planned again, and the
+    difference of present values is the worth. ``uncertainty`` is what the gaps of both plans leave open.
+    """
+    from planner.analysis import value_of_earlier_power
+    from planner.inputs import load_scenario
+
+    found = value_of_earlier_power(load_scenario(scenario, overrides), sites, quarters)
+    if as_json:
+        echo_json({"quarters": quarters, "sites": found.to_dict("records")})
+        return
+    if found.empty:
+        click.echo("the power of every site is there on the first day")
+        return
+    click.echo(frame_text(found.round(2)))
