@@ -1,11 +1,12 @@
 """How far predictions are from measurements: by provider, chip, model and source.
 
-    python bench/accuracy.py ../shared/perf/points_calibration.csv
-    python bench/accuracy.py ../shared/perf/points_calibration.csv --cross-validate     # minutes: refits
+    python bench/accuracy.py                          # ../shared/perf/points_calibration.csv; minutes: refits
+    python bench/accuracy.py POINTS.csv --quick       # without the cross-validation
 
 Printed are the roofline as ``planner predict`` gives it (its constants were fitted on these rows, so the
-cross-validation beside it is the honest figure for a new source) and anchored estimates: a measured row
-scaled by the roofline to another shape of the same configuration and load, lengths within a factor of two.
+cross-validation beside it is the honest figure for a new source); anchored estimates: a measured row scaled by
+the roofline to another shape of the same configuration and load, lengths within a factor of two; and, where the
+package is installed, aiconfigurator on the rows its database covers. Only rows marked ``y`` count.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import numpy as np
 import pandas as pd
 from fit_roofline import Measurements, cross_validation, measurements, summary
 
+from planner.performance.kernel_database import installed_version
 from planner.performance.measured import ANCHOR_LENGTH_RATIO
-from planner.performance.predict import served
+from planner.performance.predict import predict_points, served
 from planner.units import MS_PER_SECOND
 
+CALIBRATION = Path(__file__).parents[2] / "shared" / "perf" / "points_calibration.csv"
 SAME_POINT = [
     "model",
     "weight_precision",
@@ -125,33 +128,82 @@ def table(errors: pd.DataFrame, by: str) -> str:
     return frame.round(3).to_string()
 
 
+def database_errors(data: Measurements) -> pd.DataFrame | None:
+    """Return the errors of aiconfigurator on the rows its database covers; None where it is not installed."""
+    if installed_version() is None:
+        return None
+    found = predict_points(data.rows, "aiconfigurator")
+    columns = ["predicted_tpot_ms", "predicted_ttft_ms", "predicted_throughput_out_tok_s"]
+    rows = data.rows.assign(publication=data.source, **{name: found[name].to_numpy() for name in columns})
+    covered = rows[found["reason"].eq("").to_numpy()]
+    return long_errors(covered.rename(columns={"predicted_throughput_out_tok_s": "predicted_rate"}))
+
+
+def by_group(provider: str, errors: pd.DataFrame) -> None:
+    """Print one provider's errors by source, chip and model, and the band they amount to."""
+    band = np.quantile(1.0 / (1.0 + errors["error"]), [0.05, 0.95])
+    print(f"\n{provider}: 5th to 95th percentile of true over predicted x{band[0]:.2f} to x{band[1]:.2f}")
+    for by in ("publication", "chip", "model"):
+        print(f"\n{provider} by {by}\n{table(errors, by)}")
+
+
+def against(name: str, value: float, bar: float, most: bool = True) -> None:
+    """Print a figure beside its bar."""
+    met = value <= bar if most else value >= bar
+    sign = "at most" if most else "at least"
+    print(f"  {name:32s} {value:6.1%}  {sign} {bar:.0%}: {'met' if met else 'MISSED'}")
+
+
 def main() -> None:
     """Print the accuracy of each provider on a file of measured points."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("points", type=Path, help="measured points in the layout of planner predict")
-    parser.add_argument("--cross-validate", action="store_true", help="refit without each whole source")
+    parser.add_argument(
+        "points",
+        type=Path,
+        nargs="?",
+        default=CALIBRATION,
+        help="measured points in the layout of planner predict",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="no cross-validation, which refits for each source"
+    )
     arguments = parser.parse_args()
     data = measurements(arguments.points)
     rows = predictions(data)
     errors = long_errors(rows)
-    print("provider roofline:", summary(errors["error"].to_numpy()))
-    print("provider anchored:", summary(anchored_errors(rows)))
+    database = database_errors(data)
     first = (rows["predicted_ttft_ms"] / rows["ttft_ms"] - 1.0).dropna().to_numpy()
-    print("first token      :", summary(first))
     right, counted = chip_order(rows)
-    print(
-        f"chip order       : {right} of {counted} pairs that differ by more than 10 % ({right / counted:.1%})"
-    )
-    for by in ("publication", "chip", "model"):
-        print(f"\nroofline by {by}\n{table(errors, by)}")
-    if arguments.cross_validate:
-        print("\nsource left out of the fit, rows whose chip family occurs in another source")
-        held = cross_validation(data)
-        for name, relative in held:
-            print(f"  {name:5s}", summary(relative))
-        print("  all  ", summary(np.concatenate([relative for _, relative in held])))
-        settled = [relative for name, relative in held if name not in EXPERIMENTAL]
-        print("  all but experimental sources", summary(np.concatenate(settled)))
+    print("provider roofline      :", summary(errors["error"].to_numpy()))
+    print("provider anchored      :", summary(anchored_errors(rows)))
+    absent = "not installed (extra aiconfigurator)"
+    print("provider aiconfigurator:", absent if database is None else summary(database["error"].to_numpy()))
+    print("roofline, first token  :", summary(first))
+    print(f"roofline, chip order   : {right} of {counted} pairs that differ by more than 10 %")
+    by_group("roofline", errors)
+    if database is not None:
+        by_group("aiconfigurator", database)
+    held = np.asarray([]) if arguments.quick else held_out(data)
+    print("\nroofline against its bars")
+    against("rate and time per token, median", float(errors["error"].abs().median()), 0.12)
+    against("rate and time per token, MAPE", float(errors["error"].abs().mean()), 0.18)
+    against("first token, median", float(np.median(np.abs(first))), 0.35)
+    against("chip order", right / counted, 0.90, most=False)
+    if len(held):
+        against("cross-validation, MAPE", float(np.abs(held).mean()), 0.25)
+
+
+def held_out(data: Measurements) -> np.ndarray:
+    """Print the errors on each whole source when the fit has not seen it, and return all of them."""
+    print("\nsource left out of the fit, rows whose chip family occurs in another source")
+    held = cross_validation(data)
+    for name, relative in held:
+        print(f"  {name:5s}", summary(relative))
+    everything = np.concatenate([relative for _, relative in held])
+    print("  all  ", summary(everything))
+    settled = [relative for name, relative in held if name not in EXPERIMENTAL]
+    print("  all but experimental sources", summary(np.concatenate(settled)))
+    return everything
 
 
 if __name__ == "__main__":

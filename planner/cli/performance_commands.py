@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -85,7 +86,14 @@ def points(
 @click.option(
     "-o", "--out", metavar="OUT.csv", type=click.Path(path_type=Path), required=True, help="File to write."
 )
-def predict(points_file: Path, out: Path) -> None:
+@click.option(
+    "--provider",
+    type=click.Choice(["roofline", "aiconfigurator"]),
+    default="roofline",
+    show_default=True,
+    help="What predicts: our roofline, or the optional package aiconfigurator.",
+)
+def predict(points_file: Path, out: Path, provider: Literal["roofline", "aiconfigurator"]) -> None:
     """Predict speed and latency of configurations.
 
     POINTS.csv has a row per configuration, with the columns row_id, chip, chips_used, tp, pp, ep,
@@ -100,7 +108,7 @@ def predict(points_file: Path, out: Path) -> None:
         rows = pd.read_csv(points_file)
     except (OSError, UnicodeDecodeError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         raise InputError([Fault(str(points_file), f"cannot be read as CSV: {error}")]) from error
-    predicted = predict_points(rows)
+    predicted = predict_points(rows, provider)
     predicted.to_csv(out, index=False, lineterminator="\n")
     refused = predicted["reason"].fillna("").ne("")
     click.echo(f"wrote {out}: {(~refused).sum()} of {len(rows)} rows predicted")

@@ -91,6 +91,11 @@ class Settings(BaseModel):
         le=3,
         description="speed of your engines relative to the reference tuning",
     )
+    estimates: Literal["roofline", "aiconfigurator"] = Field(
+        default="roofline",
+        description="what estimates where nothing was measured nearby: the roofline, or the optional package "
+        "aiconfigurator wherever it has data; on the public measurements the roofline is the closer one",
+    )
     catalog_offers: KeyListOrAll = Field(
         default=(),
         description="shipped offers that join: names separated by semicolons, or all",

@@ -1,7 +1,8 @@
 """Performance stage: operating points that meet each service level, and their provenance.
 
 Reading order: ``points`` (the stage), ``candidates`` (replicas), ``deployment``, ``memory``, ``roofline``,
-``serving`` (the model), ``estimates``, ``measured``, ``anchored``, ``measured_points``, ``opaque``
+``serving`` (the model), ``kernel_database``, ``step_store``, ``database_times`` (aiconfigurator's times),
+``estimates``, ``aiconfigurator_points``, ``measured``, ``anchored``, ``measured_points``, ``opaque``
 (providers), ``routes`` and ``select`` (budgets, classes, dominance), ``power``, ``predict``.
 """
 

@@ -113,12 +113,28 @@ def evaluate(
     rows: pd.DataFrame, deployment: Deployments, concurrency: Array, constants: RooflineConstants
 ) -> Timing:
     """Return the closed-loop timing of each row's shape on a concurrency grid."""
-    lengths = Lengths(
+    return closed_loop(deployment, concurrency, shape_lengths(rows), constants)
+
+
+def shape_lengths(rows: pd.DataFrame) -> Lengths:
+    """Return the lengths of each row's shape."""
+    return Lengths(
         rows["input_tokens"].to_numpy(float)[:, None],
         rows["generated_tokens"].to_numpy(float)[:, None],
         rows["uncached_tokens"].to_numpy(float)[:, None],
     )
-    return closed_loop(deployment, concurrency, lengths, constants)
+
+
+def fitting_rows(
+    rows: pd.DataFrame, constants: RooflineConstants
+) -> tuple[pd.DataFrame, Deployments, Array, pd.DataFrame]:
+    """Return the rows that hold at least one request, their deployments, how many they hold, and the refusals."""
+    deployment = deployments(rows)
+    context = (rows["input_tokens"] + rows["generated_tokens"]).to_numpy(float)[:, None]
+    limit = most_concurrent(deployment, context, constants)
+    refused = memory_refusals(rows, limit)
+    fits = (limit[:, 0] >= 1) & (context[:, 0] <= rows["context_tokens"].fillna(np.inf).to_numpy(float))
+    return rows[fits].reset_index(drop=True), deployment.take(fits), limit[fits], refused
 
 
 def roofline_points(
@@ -139,13 +155,7 @@ def roofline_points(
     """
     if rows.empty:
         return pd.DataFrame(columns=FACT_COLUMNS), pd.DataFrame()
-    deployment = deployments(rows)
-    context = (rows["input_tokens"] + rows["generated_tokens"]).to_numpy(float)[:, None]
-    limit = most_concurrent(deployment, context, constants)
-    refused = memory_refusals(rows, limit)
-    fits = (limit[:, 0] >= 1) & (context[:, 0] <= rows["context_tokens"].fillna(np.inf).to_numpy(float))
-    rows = rows[fits].reset_index(drop=True)
-    deployment, limit = deployment.take(fits), limit[fits]
+    rows, deployment, limit, refused = fitting_rows(rows, constants)
     grid = concurrency_grid(limit)
     timing = evaluate(rows, deployment, grid, constants)
     ttft, tpot = to_target_statistic(rows, timing, factors)

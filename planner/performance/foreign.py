@@ -133,6 +133,7 @@ def point_facts(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.Da
             "separate": facts["disaggregated"].astype("str").str.lower().isin(YES),
             "speculative": facts["spec_decode"].astype("str").str.lower().isin(SPECULATIVE),
             "tuning_ratio": 1.0,
+            "backend_software": era,
             **{name: era.map(eras[name]).astype(float) for name in ERA_COLUMNS},
         }
     )

@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.inputs import resolved_workloads
 from planner.inputs.scenario import Scenario
+from planner.performance.aiconfigurator_points import database_points
 from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
 from planner.performance.clocks import NOMINAL, clocks_in_use
 from planner.performance.estimates import replica_shapes, roofline_points
@@ -37,8 +38,9 @@ def operating_points(scenario: Scenario) -> PointSet:
     """Return every operating point the scenario's products may run at, with what was refused and why.
 
     Order of trust per (workload, shape, product, model, engine, phase): rates stated or measured at the
-    shape; rates another model predicts for the shape; the roofline anchored on a measured shape nearby; the
-    roofline alone. Of the most trusted provider the point with the highest rate inside the latency budget is taken.
+    shape; rates another model predicts for the shape; the roofline anchored on a measured shape nearby;
+    estimates of aiconfigurator where the scenario asks for them and it has data; the roofline alone. Of the most
+    trusted provider the point with the highest rate inside the latency budget is taken.
     """
     workloads = resolved_workloads(scenario)
     shapes = workload_shapes(scenario, workloads)
@@ -54,7 +56,10 @@ def operating_points(scenario: Scenario) -> PointSet:
     if len(optioned):
         optioned, disproved = measured_speculation(tied_to_measured(optioned, estimated, measured), measured)
         options_refused = pd.concat([options_refused, disproved[REFUSED_COLUMNS]])
-    frames = [frame[FACT_COLUMNS] for frame in (stated, measured, estimated, optioned) if len(frame)]
+    database = database_points(scenario, replica_shapes(usable, shapes), factors, constants)
+    estimated = database.without_covered(estimated)
+    provided = [stated, measured, database.points, estimated, optioned]
+    frames = [frame[FACT_COLUMNS] for frame in provided if len(frame)]
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FACT_COLUMNS)
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
@@ -72,7 +77,8 @@ def operating_points(scenario: Scenario) -> PointSet:
     )
     kept, dominated = undominated(chosen, products)
     unserved = without_served(estimates_refused, candidates)
-    refused = [stated_refused, measured_refused, pair_refused, unserved, options_refused, dominated]
+    refused = [stated_refused, measured_refused, pair_refused, unserved, options_refused, database.refused]
+    refused = [*refused, dominated]
     return PointSet(
         _named(kept),
         _refusals(refused, shapes),

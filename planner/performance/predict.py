@@ -1,25 +1,26 @@
-"""Predictions for rows of measured-point files: the pure roofline, never a look-up of the row itself."""
+"""Predictions for rows of measured-point files by one provider alone, never a look-up of the row itself."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs.catalog import shipped_catalog
+from planner.performance.database_times import database_times
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.foreign import point_facts
+from planner.performance.kernel_database import NOT_INSTALLED, installed_version
 from planner.performance.memory import most_concurrent
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
-from planner.performance.serving import (
-    Lengths,
-    balanced_concurrency,
-    closed_loop,
-)
+from planner.performance.serving import Lengths, Timing, balanced_concurrency, closed_loop, loop_timing
+from planner.performance.step_store import StepStore
 from planner.units import MS_PER_SECOND
 
+Provider = Literal["roofline", "aiconfigurator"]
 REQUIRED = ["row_id", "chip", "chips_used", "model", "engine", "weight_precision", "input_len", "output_len"]
 UNUSUAL_BAND = (0.5, 2.0)
 """Band of rows with speculative decoding or separate prefill: the roofline was not fitted on any."""
@@ -36,11 +37,11 @@ OUTPUT_COLUMNS = [
 ]
 
 
-def predict_points(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return TPOT, output rate and TTFT of measured configurations as the roofline alone predicts them.
+def predict_points(rows: pd.DataFrame, provider: Provider = "roofline") -> pd.DataFrame:
+    """Return TPOT, output rate and TTFT of measured configurations as one provider alone predicts them.
 
     Measured values are not read and catalogued measurements are not looked up, so the result says how good
-    the roofline is on configurations it may or may not have been fitted on.
+    the provider is on configurations it may or may not have been fitted on.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def predict_points(rows: pd.DataFrame) -> pd.DataFrame:
         weight_precision, kv_precision, input_len, output_len, concurrency_or_batch, conc_kind,
         prefix_cache_hit, spec_decode, disaggregated; the optional ones may be absent. Chips and models may
         carry foreign spellings listed in table ``aliases``.
+    provider
+        ``roofline``, or ``aiconfigurator``, which refuses what its database does not hold.
 
     Returns
     -------
@@ -60,13 +63,20 @@ def predict_points(rows: pd.DataFrame) -> pd.DataFrame:
     if absent:
         raise InputError([Fault("points", "column is missing", column=name) for name in absent])
     tables = {name: located.frame for name, located in shipped_catalog().items()}
+    if provider == "aiconfigurator" and installed_version() is None:
+        raise InputError([Fault("provider", NOT_INSTALLED, value=provider)])
     facts = point_facts(rows, tables)
     reason = facts["reason"]
     known = facts[reason.eq("")]
     constants = roofline_constants(tables["roofline_constants"])
-    numbers = predicted_numbers(known, constants) if len(known) else pd.DataFrame(index=known.index)
+    if provider == "aiconfigurator" and len(known):
+        numbers = database_numbers(known, constants)
+        reason = reason.where(reason.ne(""), numbers["reason"].reindex(reason.index).fillna(""))
+        numbers = numbers[numbers["reason"].eq("")].drop(columns="reason")
+    else:
+        numbers = predicted_numbers(known, constants) if len(known) else pd.DataFrame(index=known.index)
     result = pd.DataFrame({"row_id": rows["row_id"].to_numpy()}, index=facts.index).join(numbers)
-    result = result.assign(provider=np.where(reason.eq(""), "roofline", ""), reason=reason)
+    result = result.assign(provider=np.where(reason.eq(""), provider, ""), reason=reason)
     return result.reindex(columns=OUTPUT_COLUMNS).reset_index(drop=True)
 
 
@@ -113,15 +123,11 @@ def row_loads(facts: pd.DataFrame) -> Load:
     )
 
 
-def served(deployment: Deployments, load: Load, constants: RooflineConstants) -> tuple[Array, Array, Array]:
-    """Return TTFT (s), TPOT (s) and output rate (tok/s) of each row under its load, each (n, 1).
+def load_batch(deployment: Deployments, load: Load, constants: RooflineConstants) -> tuple[Array, Array]:
+    """Return the requests in flight at once and those asked for, each (n, 1).
 
-    closed loop: both latencies and ``B * output / (TTFT + (output - 1) * TPOT)``. Static batch and offline:
-    the batch rate. Offered rate: the concurrency that balances it. A batch must hold every request at its
-    full length, a loop only at the mean of its life. Requests beyond what memory holds wait: each full turn
-    adds to the time to first token. Speculative decoding shortens a step by a catalogue ratio; where prompts
-    run on chips of their own they do not delay decoding (the split of the chips is not known, so all of them
-    are taken to decode).
+    A batch must hold every request at its full length, a loop only at the mean of its life; an offered rate takes
+    the concurrency that balances it.
     """
     lengths = load.lengths
     full = lengths.prompt + lengths.generated
@@ -135,7 +141,27 @@ def served(deployment: Deployments, load: Load, constants: RooflineConstants) ->
         batch[rows] = balanced_concurrency(
             deployment.take(rows), load.stated[rows], fitting[rows], part, constants
         )
-    timing = closed_loop(deployment, batch, lengths, constants)
+    return batch, asked
+
+
+def served(deployment: Deployments, load: Load, constants: RooflineConstants) -> tuple[Array, Array, Array]:
+    """Return TTFT (s), TPOT (s) and output rate (tok/s) of each row under its load by the roofline, each (n, 1)."""
+    batch, asked = load_batch(deployment, load, constants)
+    return under_load(closed_loop(deployment, batch, load.lengths, constants), batch, asked, load, constants)
+
+
+def under_load(
+    timing: Timing, batch: Array, asked: Array, load: Load, constants: RooflineConstants
+) -> tuple[Array, Array, Array]:
+    """Return TTFT (s), TPOT (s) and output rate (tok/s) of any provider's closed-loop times under each row's load.
+
+    closed loop: both latencies and ``B * output / (TTFT + (output - 1) * TPOT)``. Static batch and offline:
+    the batch rate. Offered rate: at most what is offered. Requests beyond what memory holds wait: each full turn
+    adds to the time to first token. Speculative decoding shortens a step by a catalogue ratio; where prompts
+    run on chips of their own they do not delay decoding (the split of the chips is not known, so all of them
+    are taken to decode).
+    """
+    lengths = load.lengths
     step_s = timing.step_s * np.where(load.speculative, constants.speculative_step_ratio, 1.0)
     tpot_s = step_s + np.where(load.separate, 0.0, timing.tpot_s - timing.step_s)
     turn_s = timing.ttft_s + np.maximum(lengths.generated - 1.0, 0.0) * tpot_s
@@ -146,17 +172,45 @@ def served(deployment: Deployments, load: Load, constants: RooflineConstants) ->
     return timing.ttft_s + queued_s, tpot_s, rate * lengths.generated
 
 
-def predicted_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
-    """Return the predicted columns of rows that have all facts."""
-    ttft_s, tpot_s, output_tok_per_s = served(deployments(facts), row_loads(facts), constants)
+def database_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    """Return the predicted columns by the kernel database, and the reason where it holds nothing.
+
+    How many requests fit, and how prompts and waiting delay them, is ours; step and prompt times are its own.
+    """
+    deployment, load = deployments(facts), row_loads(facts)
+    batch, asked = load_batch(deployment, load, constants)
+    batch = np.rint(batch)
+    times = database_times(facts, deployment, batch, load.lengths, StepStore())
+    timing = loop_timing(deployment, batch, load.lengths, times.step_s, times.prompt_s, constants)
     usual = ~(facts["separate"] | facts["speculative"])
+    low, high = constants.aiconfigurator_band_low_ratio, constants.aiconfigurator_band_high_ratio
+    frame = number_frame(under_load(timing, batch, asked, load, constants), facts.index)
+    return frame.assign(
+        band_low_ratio=np.where(usual, low, min(low, UNUSUAL_BAND[0])),
+        band_high_ratio=np.where(usual, high, max(high, UNUSUAL_BAND[1])),
+        reason=times.reason,
+    )
+
+
+def number_frame(predicted: tuple[Array, Array, Array], index: pd.Index) -> pd.DataFrame:
+    """Return the predicted columns of TTFT (s), TPOT (s) and output rate (tok/s)."""
+    ttft_s, tpot_s, output_tok_per_s = predicted
     return pd.DataFrame(
         {
             "predicted_tpot_ms": (tpot_s * MS_PER_SECOND)[:, 0],
             "predicted_throughput_out_tok_s": output_tok_per_s[:, 0],
             "predicted_ttft_ms": (ttft_s * MS_PER_SECOND)[:, 0],
-            "band_low_ratio": facts["band_low_ratio"].where(usual, UNUSUAL_BAND[0]),
-            "band_high_ratio": facts["band_high_ratio"].where(usual, UNUSUAL_BAND[1]),
         },
-        index=facts.index,
+        index=index,
+    )
+
+
+def predicted_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    """Return the predicted columns of rows that have all facts, by the roofline."""
+    usual = ~(facts["separate"] | facts["speculative"])
+    low = facts["band_low_ratio"].clip(upper=UNUSUAL_BAND[0])
+    high = facts["band_high_ratio"].clip(lower=UNUSUAL_BAND[1])
+    return number_frame(served(deployments(facts), row_loads(facts), constants), facts.index).assign(
+        band_low_ratio=facts["band_low_ratio"].where(usual, low),
+        band_high_ratio=facts["band_high_ratio"].where(usual, high),
     )

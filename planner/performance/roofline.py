@@ -200,3 +200,19 @@ def prefill_s(
     moved_s = collective_s(deployment, prompt_tokens, constants) / deployment.pipeline
     moved_s = moved_s + activation_s(deployment, prompt_tokens, constants)
     return constants.prefill_time_ratio * (work_s + moved_s) / deployment.tuning
+
+
+def least_step_s(deployment: Deployments, batch: Array | float, context: Array | float) -> Array:
+    """Return the time below which no decode step can be: all bytes at full bandwidth, all products at full peak.
+
+    Weights every token uses and the KV cache are read once; routed experts are left out, as one token may touch few.
+    """
+    read = dense_parameters(deployment) / deployment.chips * deployment.weight_bytes
+    read = read + batch * kv_bytes_per_chip(deployment, attended_tokens(deployment, context))
+    flops = 2.0 * batch * deployment.active / deployment.chips
+    return np.maximum(read / deployment.bandwidth, flops / deployment.peak_flops)
+
+
+def least_prompt_s(deployment: Deployments, prompt_tokens: Array | float) -> Array:
+    """Return the time below which no prompt can be: two operations per active parameter and token at full peak."""
+    return 2.0 * prompt_tokens * deployment.active / (deployment.chips * deployment.peak_flops)

@@ -42,6 +42,8 @@ class RooflineConstants:
     fitted_prompt_tokens: float
     measured_band_low_ratio: float
     measured_band_high_ratio: float
+    aiconfigurator_band_low_ratio: float
+    aiconfigurator_band_high_ratio: float
     anchored_band_low_ratio: float
     anchored_band_high_ratio: float
     opaque_prefill_time_fraction: float

@@ -9,7 +9,7 @@ import pandas as pd
 
 from planner.performance.clocks import NOMINAL, HeldClock
 
-TRUST = {"opaque": 0, "measured": 0, "modelled": 1, "anchored": 2, "roofline": 3}
+TRUST = {"opaque": 0, "measured": 0, "modelled": 1, "anchored": 2, "aiconfigurator": 3, "roofline": 4}
 GROUP = ["workload", "shape", "product", "model", "engine", "engine_option", "phase"]
 TRUST_GROUP = [*GROUP, "decoding"]
 """Plain and speculative decoding are measured apart: a slower measurement of the one is no reason to doubt an
