@@ -86,7 +86,7 @@ def estimate(
     sessions = column(rows["concurrency_or_batch"])
     limit = np.minimum(most_concurrent(deployment, lengths.prompt + lengths.generated, constants), sessions)
     batch = np.maximum(limit, 1.0) * np.linspace(1.0 / GRID, 1.0, GRID)[None, :]
-    link = HOST_GB_PER_S * BYTES_PER_GB * constants.bus_efficiency_fraction
+    link = HOST_GB_PER_S * BYTES_PER_GB * constants.transfer_efficiency_fraction
     offered = column(np.where(rows["host"], np.inf, 0.0))
     kept = Reuse(
         column(1.0), column(reusable), column(think_s), column(1.0), column(0.0), offered, column(link)

@@ -17,10 +17,11 @@ from planner.performance.estimates import (
 )
 from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.memory import most_concurrent
+from planner.performance.option_frame import estimated, request_lengths
 from planner.performance.options import candidate_label, missing_option_facts, with_options
+from planner.performance.phase_points import phase_points
 from planner.performance.prefix_cache import reuse, session_timing
 from planner.performance.roofline_constants import RooflineConstants
-from planner.performance.serving import Lengths
 from planner.performance.speculation import draft, speculative_step_s, with_draft
 
 
@@ -46,12 +47,19 @@ def option_points(
     optioned = optioned.assign(plain_engine=optioned["engine"], engine=candidate_label(optioned))
     reason = missing_option_facts(optioned)
     lacking = optioned.assign(reason=reason, ttft_class="", phase="mixed")[reason.ne("")]
-    optioned = optioned[reason.eq("")].reset_index(drop=True)
-    found, refused = (
-        mixed_points(optioned, tables["statistic_factors"], constants) if len(optioned) else empty
+    optioned = optioned[reason.eq("")]
+    apart = optioned["disaggregated"].fillna(False).astype(bool)
+    parts = [
+        make(part.reset_index(drop=True), tables["statistic_factors"], constants)
+        for part, make in ((optioned[~apart], mixed_points), (optioned[apart], phase_points))
+        if len(part)
+    ]
+    points = [found[FACT_COLUMNS] for found, _ in parts if len(found)]
+    refused = [frame[REFUSED_COLUMNS] for frame in (lacking, *(lost for _, lost in parts)) if len(frame)]
+    return (
+        pd.concat(points, ignore_index=True) if points else empty[0],
+        pd.concat(refused, ignore_index=True).drop_duplicates() if refused else empty[1],
     )
-    refused = pd.concat([lacking[REFUSED_COLUMNS].drop_duplicates(), refused[REFUSED_COLUMNS]])
-    return found[FACT_COLUMNS], refused.reset_index(drop=True)
 
 
 def mixed_points(
@@ -99,34 +107,6 @@ def fitting(
     fits = (limit[:, 0] >= 1) & (context[:, 0] <= rows["context_tokens"].fillna(np.inf).to_numpy(float))
     refused = memory_refusals(rows, limit)
     return rows[fits].reset_index(drop=True), deployment.take(fits), limit[fits], refused
-
-
-def request_lengths(rows: pd.DataFrame) -> Lengths:
-    """Return the lengths of each row's requests."""
-    return Lengths(
-        *(
-            rows[name].to_numpy(float)[:, None]
-            for name in ("input_tokens", "generated_tokens", "uncached_tokens")
-        )
-    )
-
-
-def estimated(points: pd.DataFrame, family: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
-    """Return points of ``flatten`` with engine and option apart again, and the provenance of an estimate.
-
-    No measured row of the fit ran with an option, so the band is that of the chip family, and an estimate.
-    """
-    return points.assign(
-        engine=family["plain_engine"],
-        engine_option=family["option"],
-        decoding=np.where(family["draft_tokens"].fillna(0).gt(0), "speculative", "plain"),
-        provider="roofline",
-        band_low_ratio=family["band_low_ratio"],
-        band_high_ratio=family["band_high_ratio"],
-        source="roofline_fit",
-        source_date=constants.source_date,
-        confidence="estimate",
-    )
 
 
 def _at_points(values: Array, grid: Array, points: pd.DataFrame) -> Array:

@@ -1,8 +1,9 @@
 """Engine options: a replica with one of the options its workload admits is one candidate more.
 
 An option (table ``engine_options``) bundles what an engine may be started with: a prefix cache, with or without host
-memory behind it. A candidate is (product, model, engine, option); the plain engine is the candidate without
-an option. What an option needs and a table does not state refuses the candidate, never the plan.
+memory behind it, a draft that proposes tokens, prompts and answers on replicas of their own. A candidate is
+(product, model, engine, option); the plain engine is the candidate without an option. What an option needs and no
+table states refuses the candidate, never the plan.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pandas as pd
 from planner.performance.candidates import accepts
 
 PROVENANCE = ["source", "source_date", "confidence", "notes"]
-PRODUCT_FACTS = ["host_memory_gb", "host_gb_per_s"]
+PRODUCT_FACTS = ["host_memory_gb", "host_gb_per_s", "scale_out_gb_per_s"]
 
 
 def with_options(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -44,12 +45,15 @@ def with_options(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.D
 def missing_option_facts(rows: pd.DataFrame) -> pd.Series:
     """Return what an option needs and no table states, empty text when nothing is missing."""
     cached, host = rows["prefix_cache"].notna(), rows["prefix_cache"].eq("host")
-    checks = (
+    checks: tuple[tuple[pd.Series, str], ...] = (
         (cached & rows["reusable_input_fraction"].isna(), "the workload states no reusable_input_fraction"),
         (cached & rows["session_think_s"].isna(), "the workload states no session_think_s"),
         (host & rows["host_memory_gb"].isna(), "the host memory of the product is not in the catalogue"),
         (host & rows["host_gb_per_s"].isna(), "the link between chip and host is not in the catalogue"),
     )
+    apart = rows["disaggregated"].fillna(False).astype(bool)
+    network = "the network between units (scale_out_gb_per_s) is not in the catalogue"
+    checks += ((apart & rows["scale_out_gb_per_s"].isna(), network),)
     reason = pd.Series("", index=rows.index, dtype="str")
     for failed, message in checks:
         reason = reason.mask(reason.eq("") & failed, message)

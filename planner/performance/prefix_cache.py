@@ -71,7 +71,7 @@ def reuse(rows: pd.DataFrame, constants: RooflineConstants) -> Reuse:
     host = rows["prefix_cache"].eq("host").to_numpy(float)
     share = column("chips") / column("chips_per_unit") * column("host_memory_fraction", 1.0)
     spread = rows["routing"].eq("spread").to_numpy(float)
-    link = column("host_gb_per_s") * BYTES_PER_GB * constants.bus_efficiency_fraction
+    link = column("host_gb_per_s") * BYTES_PER_GB * constants.transfer_efficiency_fraction
     values = {
         "cached": rows["prefix_cache"].notna().to_numpy(float),
         "reusable": column("reusable_input_fraction"),

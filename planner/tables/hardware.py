@@ -132,6 +132,12 @@ PRODUCTS = Table(
             "link between an accelerator and its host",
             band=(1, 2_000),
         ),
+        positive(
+            "scale_out_gb_per_s",
+            "GB/s per unit, one direction",
+            "network of the unit to other units",
+            band=(1, 50_000),
+        ),
         positive("racks_per_unit", "racks", "rack space of one unit"),
         flag("rack_scale", "true when the unit is a whole rack that cannot be spread over several"),
         keys("coolings", "cooling options the unit may stand under", "cooling.cooling"),

@@ -136,6 +136,10 @@ ENGINE_OPTIONS = Table(
         ),
         integer("draft_layers", "layers", "layers of the draft, each launched by the host", low=1),
         fraction("draft_memory_fraction", "weights of the draft over those of the model"),
+        flag(
+            "disaggregated",
+            "true: prompts and answers run on replicas of their own at one site, of one product or of several",
+        ),
         *provenance(),
     ),
 )

@@ -44,6 +44,34 @@ def test_an_option_that_lacks_a_number_is_a_fault(option, column, message):
     assert message in what
 
 
+def test_an_option_keeps_a_cache_or_splits_the_phases():
+    ((where, what),) = faults({"prefix_cache": "device", "routing": "affinity", "disaggregated": True})
+    assert where == "disaggregated"
+    assert "two options" in what
+
+
+def test_a_split_request_keeps_one_precision():
+    rows = tables()
+    engine = {"software": "made up", "era": "era", "quality_pass_fraction": 1, **SAID}
+    rows["software_eras"] = [
+        {"era": "era", "layer_overhead_us": 1, "step_overhead_us": 1, "sequence_overhead_us": 1}
+        | {"first_token_overhead_ms": 1, "memory_fraction": 0.9, **SAID}
+    ]
+    rows["engines"] = [
+        engine | {"engine": name, "weight_precision": name, "kv_precision": "bf16"}
+        for name in ("bf16", "fp8")
+    ]
+    rows["engine_options"] = [{"option": "apart", "disaggregated": True, **SAID}]
+    rows["workloads"][0] |= {"engine_options": "apart"}
+    with pytest.raises(InputError) as caught:
+        scenario(rows)
+    (fault,) = caught.value.faults
+    assert fault.column == "engine_options"
+    assert "bf16/bf16, fp8/bf16" in fault.message
+    rows["workloads"][0] |= {"engines": "fp8"}
+    scenario(rows)
+
+
 def test_a_workload_that_admits_a_cache_describes_its_sessions():
     found = faults({"prefix_cache": "device", "routing": "affinity"}, engine_options="cache")
     assert {column for column, _ in found} == {"reusable_input_fraction", "session_think_s"}

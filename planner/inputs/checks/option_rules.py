@@ -28,6 +28,9 @@ def option_states_what_it_needs(view: View) -> Iterator[Finding]:
     for column, wanted, why in needs:
         for at in rows_where(options, wanted & frame[column].isna()):
             yield options.fault(at, column, f"needed for {why}")
+    apart = frame["disaggregated"].fillna(False).astype(bool)
+    for at in rows_where(options, apart & cached):
+        yield options.fault(at, "disaggregated", "not together with prefix_cache: state two options")
     for at in rows_where(options, frame["routing"].notna() & ~cached):
         yield options.fault(at, "routing", "means nothing without prefix_cache")
 
@@ -43,6 +46,33 @@ def cached_sessions_are_described(view: View) -> Iterator[Finding]:
             yield workloads.fault(
                 at, column, "needed, because the workload admits an option with a prefix cache"
             )
+
+
+def split_requests_keep_one_precision(view: View) -> Iterator[Finding]:
+    """Yield workloads whose disaggregated options admit engines of several precisions.
+
+    A prompt's KV cache is read by the replica that writes the answer, and the answer is of one quality.
+    """
+    workloads, engines = view["workloads"], view.frame("engines")
+    options = view.frame("engine_options")
+    apart = options[options["disaggregated"].fillna(False).astype(bool)].set_index("option")["engines"]
+    for at in range(len(workloads.frame)):
+        row = workloads.frame.iloc[at]
+        split = [name for name in row["engine_options"] if name in apart.index]
+        admitted = {
+            engine
+            for name in split
+            for engine in engines["engine"]
+            if (not apart[name] or engine in apart[name]) and (not row["engines"] or engine in row["engines"])
+        }
+        chosen = engines[engines["engine"].isin(admitted)]
+        kinds = (chosen["weight_precision"] + "/" + chosen["kv_precision"]).dropna().unique()
+        if len(kinds) > 1:
+            message = (
+                f"its disaggregated options admit engines of several precisions ({', '.join(sorted(kinds))}, weights "
+                "and cache); prompt and answer run at one: name engines in the option or the workload"
+            )
+            yield workloads.fault(at, "engine_options", message)
 
 
 def options_suit_the_workload(view: View) -> Iterator[Finding]:
@@ -64,12 +94,22 @@ RULES = (
             "engine_options.pool_replicas",
             "engine_options.host_memory_fraction",
             "engine_options.draft_tokens",
+            "engine_options.disaggregated",
             *(f"engine_options.{name}" for name in DRAFT_FACTS),
         ),
     ),
     Rule(
         cached_sessions_are_described,
         ("workloads.engine_options", *(f"workloads.{name}" for name in SESSION_FACTS)),
+    ),
+    Rule(
+        split_requests_keep_one_precision,
+        (
+            "workloads.engine_options",
+            "workloads.engines",
+            "engine_options.engines",
+            "engine_options.disaggregated",
+        ),
     ),
     Rule(options_suit_the_workload, ("workloads.engine_options", "workloads.model")),
 )
