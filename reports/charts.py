@@ -117,6 +117,32 @@ def kept_and_lost(page: Page, block: Block, first: int, last: int, title: str, a
     return int(height / ROW_CM) + 2
 
 
+def bars(
+    page: Page, block: Block, category: str, values: Sequence[str], title: str, axis: str, anchor: str
+) -> None:
+    """Draw columns of a list as bars side by side, one group per row.
+
+    Parameters
+    ----------
+    category
+        Column whose cells name the groups.
+    values
+        Columns of numbers, one series each, named by their headers.
+    """
+    chart = _column_chart(title, axis)
+    chart.y_axis.number_format = "General"
+    for index, name in enumerate(values[:MOST_SERIES]):
+        column = block.columns[name]
+        series = SeriesFactory(Reference(page.sheet, column, block.first, column, block.last))
+        letter = get_column_letter(column)
+        series.tx = SeriesLabel(strRef=StrRef(f"{block.sheet}!${letter}${block.header}"))
+        _fill(series, PALETTE[index])
+        chart.series.append(series)
+    named = block.columns[category]
+    chart.set_categories(Reference(page.sheet, named, block.first, named, block.last))
+    page.sheet.add_chart(chart, anchor)
+
+
 def _period_columns(page: Page, block: Block) -> list[int]:
     return [block.columns[name] for name in page.content.timeline.names]
 

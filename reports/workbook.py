@@ -66,9 +66,13 @@ def write_workbook(plan: Plan, path: str | Path, written_on: datetime.date | Non
     written_on
         Date on the cover; today when not given.
     """
+    return save_workbook(build_workbook(content_of(plan, written_on)), path)
+
+
+def save_workbook(book: Workbook, path: str | Path) -> Path:
+    """Write a workbook as a whole or not at all, with fixed dates inside the file."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    book = build_workbook(content_of(plan, written_on))
     handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=".xlsx", dir=target.parent)
     os.close(handle)
     fresh = Path(name)

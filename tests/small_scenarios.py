@@ -232,6 +232,13 @@ def least_cost(case: Scenario) -> float:
     return solution.objective
 
 
+def least_cost_relaxed(case: Scenario) -> float:
+    """Return the least cost of a case with divisible units."""
+    solution = solve(model_of(case).problem, SolveOptions(relax=True))
+    assert solution.status == "optimal"
+    return solution.objective
+
+
 def units(plan: Plan, *by: str) -> dict[Any, float]:
     """Return ordered units by the columns named, offer and period unless stated."""
     labels = list(by) or ["offer", "period"]

@@ -20,6 +20,7 @@ from planner.cli.import_command import import_group
 from planner.cli.performance_commands import points, predict
 from planner.cli.plan_commands import audit, report, solve
 from planner.cli.scenario_commands import check, convert, new
+from planner.cli.sites_command import sites
 
 
 @click.group(name="planner", cls=PlannerGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,6 +42,7 @@ for command in (
     convert,
     solve,
     compare,
+    sites,
     audit,
     report,
     points,

@@ -57,15 +57,32 @@ def run_plan(scenario: Scenario, options: RunOptions | None = None) -> Plan:
         The solver broke down, or objective and ledger disagree.
     """
     options = options or RunOptions()
-    began = time.perf_counter()
     points = operating_points(scenario)
-    coefficients = build_coefficients(scenario, points)
     try:
-        model = build_model(coefficients)
+        built = build_scenario(scenario, points)
     except EmptyRow as error:
+        coefficients = build_coefficients(scenario, points)
         return no_plan(scenario, points, "infeasible", empty_row_shortages(coefficients, error))
-    built = Built(points, coefficients, model, time.perf_counter() - began)
     return _solve_built(scenario, built, options)
+
+
+def build_scenario(scenario: Scenario, points: PointSet | None = None) -> Built:
+    """Return the model of a scenario, ready to solve.
+
+    Parameters
+    ----------
+    points
+        Its operating points, if they are known already: what a change of sites, power or prices leaves as it is.
+
+    Raises
+    ------
+    EmptyRow
+        Some demand has nothing that could serve it.
+    """
+    began = time.perf_counter()
+    points = operating_points(scenario) if points is None else points
+    coefficients = build_coefficients(scenario, points)
+    return Built(points, coefficients, build_model(coefficients), time.perf_counter() - began)
 
 
 def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
