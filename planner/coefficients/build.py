@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from planner.coefficients import cost, energisation, fleet, order_terms, serving, site
+from planner.coefficients import cost, energisation, fleet, order_cost, order_terms, serving, site
 from planner.coefficients.billing import CHARGE_MONTH, billing
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
@@ -65,7 +65,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     supply = fleet.supply_limits(scenario, periods)
     useful = order_terms.useful_units(runs, demand, shapes, stand)
     tiers, tier_reach = order_terms.tier_frames(scenario, orders, supply, useful)
-    ordered = cost.order_costs(scenario, stand, orders, alive, periods)
+    ordered = order_cost.order_costs(scenario, stand, orders, alive, periods)
     return Coefficients(
         settings=scenario.settings,
         periods=periods,

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.billing import CHARGE_MONTH, Billing
-from planner.coefficients.fleet import STAND
+from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
 from planner.coefficients.payments import PAYMENT
 from planner.coefficients.payments import payment_rows as _rows
@@ -38,56 +38,14 @@ def price_in_period(stand: pd.DataFrame, start_years: pd.Series) -> pd.Series:
 
 
 def priced_stands(scenario: Scenario, stand: pd.DataFrame) -> pd.DataFrame:
-    """Return the stands with their price in the scenario's currency (``price_converted``)."""
+    """Return the stands with their price in the scenario's currency (``price_converted``), contract discount taken."""
     ratio = currency_ratio(scenario.tables["fx"], stand["currency"], scenario.settings.currency)
-    return stand.assign(price_converted=stand["price"] * ratio)
+    agreed = 1.0 - stand["contract_discount_fraction"].astype(float).fillna(0.0)
+    return stand.assign(price_converted=stand["price"] * ratio * agreed)
 
 
-def order_costs(
-    scenario: Scenario, stand: pd.DataFrame, orders: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame
-) -> pd.DataFrame:
-    """Return what one ordered unit costs: price and installation at the order, residual at the end, term payments."""
-    labels = [*STAND, "period"]
-    table = orders.merge(stand, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
-    table["start_years"] = table["period"].map(periods["start_years"])
-    table["price_paid"] = price_in_period(table, table["start_years"])
-    bought = table[table["mode"] == "purchase"]
-    last = periods.index[-1]
-    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
-    began = periods["start_years"].to_numpy()[bought["in_service_ordinal"].to_numpy(int)]
-    share = _residual_share(scenario, bought, end_years - began)
-    parts = [
-        _rows(bought, labels, "hardware_purchase", "capex", "period", "start", bought["price_paid"]),
-        _rows(
-            bought,
-            labels,
-            "installation",
-            "capex",
-            "period",
-            "start",
-            bought["price_paid"] * bought["installation_fraction"].fillna(0.0),
-        ),
-        _rows(
-            bought.assign(last=last),
-            labels,
-            "hardware_residual",
-            "capex",
-            "last",
-            "end",
-            -bought["price_paid"] * share,
-        ),
-    ]
-    for mode in ("lease", "reserved"):
-        held = table[table["mode"] == mode].merge(alive, on=labels)
-        per_hour = held["price_paid"].where(
-            held["price_unit"] == "unit_hour", held["price_paid"] / HOURS_PER_MONTH
-        )
-        amount = per_hour * held["alive_period"].map(periods["hours"])
-        parts.append(_rows(held, labels, HOURLY_LINES[mode], "opex", "alive_period", "mid", amount))
-    return pd.concat(parts, ignore_index=True)
-
-
-def _residual_share(scenario: Scenario, bought: pd.DataFrame, age_years: np.ndarray) -> np.ndarray:
+def residual_share(scenario: Scenario, bought: pd.DataFrame, age_years: np.ndarray) -> np.ndarray:
+    """Return the value left over the price paid at an age, by the scenario's method."""
     settings = scenario.settings
     if settings.residual_method == "none":
         return np.zeros(len(bought))
@@ -136,20 +94,14 @@ def installed_costs(
     table = table[table["includes"] == "hardware"]
     years, months = table["period"].map(periods["years"]), table["period"].map(periods["months_equivalent"])
     kept = table["provisioned_kw"]
-    bought = table["mode"].isin(["purchase", "owned"])
-    new_price = purchase_prices(stand)
-    price = table["product"].map(new_price).fillna(0.0).where(bought, 0.0)
+    price = lot_prices(scenario, stand, table)
+    upkeep = [
+        _rows(table, labels, line, "opex", "period", "mid", price * share * years)
+        for line, share in upkeep_shares(table).items()
+    ]
     return pd.concat(
         [
-            _rows(
-                table,
-                labels,
-                "maintenance",
-                "opex",
-                "period",
-                "mid",
-                price * table["maintenance_fraction_per_year"].fillna(0.0) * years,
-            ),
+            *upkeep,
             _rows(
                 table,
                 labels,
@@ -170,6 +122,33 @@ def purchase_prices(stand: pd.DataFrame) -> pd.Series:
     """Return the lowest purchase price by product today: the base of maintenance for bought and existing units."""
     bought = stand[stand["mode"] == "purchase"]
     return bought.groupby("product")["price_converted"].min()
+
+
+def lot_prices(scenario: Scenario, stand: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
+    """Return the price of a unit on which its maintenance is reckoned, 0 for units that are not ours.
+
+    What was paid for an existing lot where ``fleet.purchase_price`` states it, else the lowest purchase price of its
+    product today.
+    """
+    fleet = scenario.tables["fleet"]
+    stated = pd.Series(
+        fleet["purchase_price"].to_numpy(float), index=(FLEET_PREFIX + fleet["fleet"]).astype("str")
+    )
+    today = table["product"].map(purchase_prices(stand)).astype(float).fillna(0.0)
+    own = table["offer"].map(stated).astype(float)
+    return own.fillna(today).where(table["mode"].isin(["purchase", "owned"]), 0.0)
+
+
+def upkeep_shares(table: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return the yearly cost of keeping a unit as shares of its price: support, and parts of failed units.
+
+    maintenance = maintenance_fraction_per_year;  spares = failures_per_year * parts_fraction_per_failure
+    """
+    parts = table["failures_per_year"].astype(float) * table["parts_fraction_per_failure"].astype(float)
+    return {
+        "maintenance": table["maintenance_fraction_per_year"].astype(float).fillna(0.0),
+        "spares": parts.fillna(0.0),
+    }
 
 
 def build_costs(

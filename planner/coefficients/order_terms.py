@@ -158,9 +158,11 @@ def tier_costs(order_costs: pd.DataFrame, tiers: pd.DataFrame) -> pd.DataFrame:
     """Return what a unit ordered at a tier's price saves: that share of every amount that follows its price.
 
     Rows as of ``order`` with ``tier``; each line of the order is reduced by the discount, so that purchase,
-    charges in percent of the price, term payments and value left at the end are all those of the price paid.
+    charges in percent of the price, term payments and value left at the end are all those of the price paid. What a
+    warranty saves does not follow it.
     """
-    table = order_costs.merge(tiers[["offer", "period", "tier", "discount_fraction"]], on=["offer", "period"])
+    priced = order_costs[~order_costs["line"].isin(["maintenance", "spares"])]
+    table = priced.merge(tiers[["offer", "period", "tier", "discount_fraction"]], on=["offer", "period"])
     return (
         table.assign(amount=-table["amount"] * table["discount_fraction"])
         .drop(columns="discount_fraction")[lambda rows: rows["amount"] != 0.0]

@@ -18,7 +18,7 @@ from planner.plan.decisions import decision_frames
 from planner.plan.ledger import cost_ledger, liability_after_horizon
 from planner.plan.metrics import accounting_cost, metric_frame, token_frame
 from planner.plan.plan import Plan
-from planner.plan.schedule import rfq_frame
+from planner.plan.schedule import payment_frame, rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
 from planner.plan.waterfall import waterfall_frame
 
@@ -58,6 +58,7 @@ def solved_plan(
     frames["tokens"] = token_frame(c, frames)
     frames["orders"] = frames["orders"].assign(cost=_order_cost(c, frames))
     frames["rfq"] = rfq_frame(frames["orders"])
+    frames["payments"] = payment_frame(c, frames["orders"])
     headline = _headline(scenario, c, frames)
     frames["metrics"] = metric_frame(scenario, c, frames, headline)
     frames["waterfall"] = waterfall_frame(scenario, c, frames)
@@ -69,9 +70,10 @@ def solved_plan(
 
 
 def _order_cost(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """Return the undiscounted payments of each order over the horizon, its residual not deducted."""
+    """Return the undiscounted payments of each order over the horizon, its residual and warranty not deducted."""
     key = [*STAND, "period"]
     orders, committed = frames["orders"], c.costs["order"]
+    committed = committed[~committed["line"].isin(["maintenance", "spares"])]
     whole = pd.concat([committed[committed["timing"] != "end"], c.costs["rent"]], ignore_index=True)
     hourly = frames["hourly_rent"].merge(c.costs["rent_hour"], on=[*key, "block"])
     label = pd.MultiIndex.from_frame(orders[key])

@@ -94,6 +94,7 @@ def _orders(
         "units",
         "order_date",
         "order_by_date",
+        "deposit_date",
         "delivery_date",
         "delivery_by_date",
         "power_ready_date",

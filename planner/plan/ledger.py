@@ -80,15 +80,20 @@ def _sunk(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
 
 
 def liability_after_horizon(c: Coefficients, orders: pd.DataFrame) -> float:
-    """Return undiscounted term payments that fall after the horizon (leases and reservations still running)."""
+    """Return undiscounted term payments that fall after the horizon (leases and reservations still running).
+
+    What was paid up front is paid.
+    """
     end_years = float(c.periods["start_years"].iloc[-1] + c.periods["years"].iloc[-1])
     held = orders[orders["mode"].isin(["lease", "reserved"])]
     if held.empty:
         return 0.0
     key = ["offer", "site", "cooling", "period"]
     table = held.merge(c.orders[[*key, "in_service_ordinal", "service_years"]], on=key)
+    paid = c.stands.drop_duplicates("offer").set_index("offer")["upfront_fraction"].astype(float).fillna(0.0)
     began = c.periods["start_years"].to_numpy()[table["in_service_ordinal"].to_numpy(int)]
     left_years = np.maximum(began + table["service_years"].to_numpy() - end_years, 0.0)
     hourly = (table["price_unit"] == "unit_hour").to_numpy()
     yearly = table["unit_price"].to_numpy() * np.where(hourly, HOURS_PER_YEAR, MONTHS_PER_YEAR)
-    return float((table["units"].to_numpy() * yearly * left_years).sum())
+    open_share = 1.0 - table["offer"].map(paid).to_numpy(float)
+    return float((table["units"].to_numpy() * yearly * left_years * open_share).sum())

@@ -22,9 +22,10 @@ class Plan:
     headline
         Keys of ``plan.json``: status, objective, total_cost, horizon_hours, currency, unit costs, tokens, orders, ...
     frames
-        Labelled frames: orders, order_tiers, rfq, fleet, serving, flows, placement, blocks, demand, unserved, energy,
-        site_power, peaks, build, sites, costs, tokens, marginal_costs, duals, metrics, waterfall, baselines, points,
-        refused_points, routes, sources, estimates, checks; an infeasible plan has ``shortages`` instead.
+        Labelled frames: orders, order_tiers, rfq, payments, fleet, serving, flows, placement, blocks, demand,
+        unserved, energy, site_power, peaks, build, sites, costs, tokens, marginal_costs, duals, metrics, waterfall,
+        baselines, points, refused_points, routes, sources, estimates, checks; an infeasible plan has ``shortages``
+        instead.
     scenario
         The scenario it answers, with all inputs.
     """

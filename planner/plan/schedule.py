@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.fleet import COMMITTED, lead_weeks
-from planner.units import DAYS_PER_WEEK
+from planner.coefficients.fleet import COMMITTED, STAND, lead_weeks
+from planner.coefficients.order_cost import CHARGES, milestones, whole_days
 
 RFQ = [
     "vendor",
@@ -25,6 +25,20 @@ RFQ = [
     "cost",
 ]
 
+PAYMENTS = [
+    "due_date",
+    "vendor",
+    "offer",
+    "site",
+    "cooling",
+    "order_period",
+    "milestone",
+    "line",
+    "amount",
+    "period",
+    "timing",
+]
+
 
 def order_dates(c: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
     """Return the dates of each order, on its index.
@@ -35,6 +49,7 @@ def order_dates(c: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
     order_by_date     last day to order: in_service_date - (lead + installation) weeks, not after the last day of the
                       period (its price and allocation end there) nor of the offer's sale, not before order_date (a
                       13-week quarter of 90 to 92 days rounds by two days at most)
+    deposit_date      first payment of a purchase that pays something with the order: order_date + payment term
     delivery_by_date  last day of delivery: in_service_date - installation weeks
     power_ready_date  day by which the site must supply the unit: it is tested under power, so its last day of
                       delivery; blank where hosted
@@ -52,10 +67,10 @@ def order_dates(c: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
     dates = pd.DataFrame(
         {
             "order_date": start,
-            "delivery_date": start + weeks(lead.where(committed, 0.0)),
+            "delivery_date": start + whole_days(lead.where(committed, 0.0)),
             "in_service_date": serves,
-            "order_by_date": serves - weeks(lead + install),
-            "delivery_by_date": serves - weeks(install.where(committed, 0.0)),
+            "order_by_date": serves - whole_days(lead + install),
+            "delivery_by_date": serves - whole_days(install.where(committed, 0.0)),
         }
     )
     last = table["period"].map(last_days(c.periods))
@@ -64,18 +79,56 @@ def order_dates(c: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
     by = by.where(~committed, pd.concat([by, start], axis=1).max(axis=1))
     hardware = table["includes"] == "hardware"
     arrives = dates[["delivery_date", "delivery_by_date"]].min(axis=1)
+    late = pd.to_timedelta(table["payment_term_days"].astype(float).fillna(0.0), unit="D")
+    shares = table[["deposit_fraction", "delivery_fraction"]].astype(float)
+    paid_first = (table["mode"] == "purchase") & (
+        (shares["deposit_fraction"] > 0) | shares.isna().all(axis=1)
+    )
     return dates.assign(
+        deposit_date=(start + late).where(paid_first).astype("datetime64[ns]"),
         delivery_date=arrives.astype("datetime64[ns]"),
         order_by_date=by.astype("datetime64[ns]"),
         power_ready_date=dates["delivery_by_date"].where(hardware).astype("datetime64[ns]"),
     )
 
 
-def weeks(count: pd.Series) -> pd.Series:
-    """Return so many weeks as whole days, rounded up: a day begun is a day needed."""
-    return pd.to_timedelta(np.ceil(count.to_numpy(float) * DAYS_PER_WEEK - 1e-9), unit="D").to_series(
-        index=count.index
+def payment_frame(c: Coefficients, orders: pd.DataFrame) -> pd.DataFrame:
+    """Return PAYMENTS: what each purchase pays when, price by milestone and the charges on it.
+
+    ``due_date`` is the calendar day; the ledger reckons it in ``period`` at its ``timing`` (never later than due).
+    """
+    bought = orders[orders["mode"] == "purchase"]
+    terms = [
+        "deposit_fraction",
+        "delivery_fraction",
+        "payment_term_days",
+        "installation_fraction",
+        "install_weeks",
+    ]
+    terms += [f"{line}_fraction" for line in CHARGES]
+    stand = c.stands[[*STAND, *(name for name in terms if name in c.stands)]]
+    table = bought[[*STAND, "vendor", "period", "in_service_period", "units", "unit_price"]]
+    table = table.merge(stand, on=STAND, validate="many_to_one")
+    table = table.merge(c.orders[[*STAND, "period", "delay_weeks"]], on=[*STAND, "period"])
+    due = milestones(table, c.periods)
+    value = due["units"] * due["unit_price"]
+    delivered = due["milestone"] == "delivery"
+    parts = [due.assign(line="hardware_purchase", amount=value * due["milestone_fraction"])]
+    parts += [
+        due.assign(line=line, amount=value * due[f"{line}_fraction"].astype(float).fillna(0.0))[delivered]
+        for line in CHARGES
+    ]
+    first = due[due["milestone"] == "order"]
+    first = first.assign(due_date=first["period"].map(c.periods["start_date"]), paid_period=first["period"])
+    share = first["installation_fraction"].astype(float).fillna(0.0)
+    parts.append(
+        first.assign(line="installation", timing="start", amount=first["units"] * first["unit_price"] * share)
     )
+    every = pd.concat(parts, ignore_index=True).rename(
+        columns={"period": "order_period", "paid_period": "period"}
+    )
+    every = every[every["amount"] != 0.0].sort_values(["due_date", "vendor", "offer", "site"], kind="stable")
+    return every[PAYMENTS].reset_index(drop=True)
 
 
 def last_days(periods: pd.DataFrame) -> pd.Series:

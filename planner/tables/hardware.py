@@ -145,6 +145,9 @@ PRODUCTS = Table(
         fraction(
             "maintenance_fraction_per_year", "support and repair per year as a share of the purchase price"
         ),
+        fraction(
+            "parts_fraction_per_failure", "spare parts one failure uses up, as a share of the purchase price"
+        ),
         number("failures_per_year", "failures/year", "unit outages per year", soft=(0, 40), band=(0, 200)),
         number("repair_days", "days", "time to restore a failed unit", soft=(0, 40), band=(0, 120)),
         key(
@@ -201,7 +204,35 @@ OFFERS = Table(
         ),
         fraction(
             "installation_fraction",
-            "installation, freight and duty as a share of the price, paid with the order",
+            "installation (and freight and duty where not stated apart) as a share of the price, of a lease of its "
+            "payments over the term; paid with the order",
+        ),
+        fraction("contract_discount_fraction", "what a contract takes off the (list) price; blank = none"),
+        fraction("freight_fraction", "freight as a share of the price, due with the delivery"),
+        fraction("duty_fraction", "customs duty as a share of the price, due with the delivery"),
+        fraction("tax_fraction", "tax that is not refunded as a share of the price, due with the delivery"),
+        fraction("deposit_fraction", "share of a purchase's price due with the order"),
+        fraction(
+            "delivery_fraction",
+            "share of a purchase's price due on delivery; the rest is due on acceptance. Blank like the deposit = "
+            "all with the order",
+        ),
+        number(
+            "payment_term_days",
+            "days",
+            "days after each milestone until it is paid",
+            soft=(0, 120),
+            band=(0, 365),
+        ),
+        fraction(
+            "upfront_fraction",
+            "share of all payments of a lease or reservation due when it starts to serve",
+        ),
+        number(
+            "warranty_years",
+            "years",
+            "years after commissioning in which the vendor bears maintenance and parts of a purchase",
+            band=(0, 20),
         ),
         number(
             "supply_units_per_period",
@@ -272,6 +303,11 @@ FLEET = Table(
         key("cooling", "cooling it stands under", "cooling.cooling"),
         integer("units", "units", "how many", required=True),
         date("in_service_date", "first day it serves", required=True),
+        number(
+            "purchase_price",
+            "currency per unit",
+            "price paid for one unit, the base of its maintenance; blank = lowest purchase price of the product today",
+        ),
         date("retire_date", "last day; blank = in_service_date + life of the product"),
         number(
             "book_value", "currency", "net book value of the lot today (sunk: shown, not in the objective)"

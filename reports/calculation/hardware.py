@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -94,12 +96,28 @@ def _purchase(rows: Rows, time: Clock, bought: pd.DataFrame) -> dict[str, At]:
             "units x price x index",
             currency,
             f"{units[offer].here}*{{H}}{times(index[offer])}{times(earned[offer])}",
-            rows.inputs.money("offers", [offer], "price") or 0.0,
+            offer_price(rows, offer) or 0.0,
         )
         for offer in units
     }
-    rows.line_total("hardware_purchase", "Hardware purchase", list(costs.values()), "start", currency)
+    if not term_stated(rows, costs, ("deposit_fraction", "delivery_fraction", "payment_term_days")):
+        rows.line_total("hardware_purchase", "Hardware purchase", list(costs.values()), "start", currency)
     return costs
+
+
+def offer_price(rows: Rows, offer: str) -> str | None:
+    """Return the formula of an offer's price in the plan's currency, its contract discount taken off."""
+    price = rows.inputs.money("offers", [offer], "price")
+    discount = rows.inputs.number("offers", [offer], "contract_discount_fraction")
+    if price is None or not discount or np.isnan(discount):
+        return price
+    return f"{price}*(1-{rows.inputs.cell('offers', [offer], 'contract_discount_fraction')})"
+
+
+def term_stated(rows: Rows, offers: Iterable[str], columns: Sequence[str]) -> bool:
+    """Return whether any of the offers states one of these terms: its cost line is then a value of the plan."""
+    stated = [rows.inputs.number("offers", [offer], name) for offer in offers for name in columns]
+    return any(value and not np.isnan(value) for value in stated)
 
 
 def _installation(rows: Rows, costs: dict[str, At]) -> None:
@@ -121,6 +139,10 @@ def _installation(rows: Rows, costs: dict[str, At]) -> None:
         )
         for offer, cell in charged.items()
     ]
+    orders = rows.content.frame("orders")
+    leases = orders.loc[orders["mode"] == "lease", "offer"].astype(str).unique()
+    if term_stated(rows, leases, ("installation_fraction",)):
+        return
     rows.line_total("installation", "Installation, freight and duty", parts, "start", rows.content.currency)
 
 
@@ -252,12 +274,18 @@ def _maintenance(rows: Rows, time: Clock) -> None:
         )
         for product, (offer, _) in charged.items()
     ]
+    bought = rows.content.frame("orders", ["offer", "mode"])
+    bought = bought.loc[bought["mode"] == "purchase", "offer"].astype(str).unique()
+    lots = rows.content.table("fleet")
+    own_price = len(lots) and "purchase_price" in lots and lots["purchase_price"].notna().any()
+    if own_price or term_stated(rows, bought, ("warranty_years",)):
+        return
     rows.line_total("maintenance", "Maintenance", parts, "mid", rows.content.currency)
 
 
 def _maintenance_price(rows: Rows, product: str, offer: str) -> str:
     share = rows.inputs.cell("products", [product], "maintenance_fraction_per_year")
-    return f"{rows.inputs.money('offers', [offer], 'price')}*{share}"
+    return f"{offer_price(rows, offer)}*{share}"
 
 
 def own_hardware(rows: Rows) -> pd.DataFrame:
@@ -276,5 +304,11 @@ def cheapest_purchase(rows: Rows, product: str) -> str:
     if offers.empty:
         return ""
     sold = offers[(offers["product"] == product) & (offers["mode"] == "purchase")]["offer"].astype(str)
-    prices = {offer: rows.inputs.price("offers", [offer], "price") for offer in sold}
+    prices = {offer: contract_price(rows, offer) for offer in sold}
     return min(prices, key=lambda offer: prices[offer]) if prices else ""
+
+
+def contract_price(rows: Rows, offer: str) -> float:
+    """Return an offer's price in the plan's currency, its contract discount taken off."""
+    discount = rows.inputs.number("offers", [offer], "contract_discount_fraction")
+    return rows.inputs.price("offers", [offer], "price") * (1.0 - (0.0 if np.isnan(discount) else discount))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from planner.units import MONTHS_PER_YEAR
 from reports import styles
-from reports.calculation.hardware import order_discounts, times, trend_index
+from reports.calculation.hardware import offer_price, order_discounts, term_stated, times, trend_index
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
 from reports.content import by_period
@@ -54,11 +54,12 @@ def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:
         )
         for offer in hours
     ]
-    rows.line_total(line, title, parts, "mid", currency)
+    if not term_stated(rows, hours, ("upfront_fraction",)):
+        rows.line_total(line, title, parts, "mid", currency)
 
 
 def _hourly_price(rows: Rows, offer: str) -> str | float:
-    price = rows.inputs.money("offers", [offer], "price")
+    price = offer_price(rows, offer)
     offers = rows.content.table("offers")
     unit = offers.loc[offers["offer"] == offer, "price_unit"].iloc[0]
     if price is None:

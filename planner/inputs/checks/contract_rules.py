@@ -65,6 +65,56 @@ def minimum_can_be_supplied(view: View) -> Iterator[Finding]:
             yield Notice(offers.fault(at, column, message))
 
 
+def milestones_are_of_purchases(view: View) -> Iterator[Finding]:
+    """Yield terms of payment that a contract mode does not have, and shares that are more than the whole."""
+    offers = view["offers"]
+    frame = offers.frame
+    mode = frame["mode"]
+    for columns, modes in PAYMENT_TERMS:
+        for column in columns:
+            for at in rows_where(offers, ~mode.isin(modes) & (frame[column] > 0)):
+                yield offers.fault(at, column, f"only for {', '.join(modes)}")
+    paid = frame["deposit_fraction"].astype(float).fillna(0) + frame["delivery_fraction"].astype(
+        float
+    ).fillna(0)
+    for at in rows_where(offers, paid > 1 + 1e-9):
+        yield offers.fault(
+            at, "delivery_fraction", f"with deposit_fraction it is {paid.iloc[at]:.4g}, more than 1"
+        )
+
+
+def charges_are_of_hardware(view: View) -> Iterator[Finding]:
+    """Yield hosted offers with an installation: nothing of theirs stands in a hall of ours."""
+    offers = view["offers"]
+    hosted = offers.frame["includes"] == "hosted"
+    for at in rows_where(offers, hosted & (offers.frame["installation_fraction"] > 0)):
+        yield offers.fault(
+            at, "installation_fraction", "hosted units are installed by their vendor; leave it blank"
+        )
+
+
+def lots_have_a_price_to_maintain(view: View) -> Iterator[Finding]:
+    """Yield lots whose upkeep is a share of a price that nothing states."""
+    fleet = view["fleet"]
+    frame = fleet.frame
+    offers = view.frame("offers")
+    sold = set(offers.loc[offers["mode"] == "purchase", "product"])
+    share = view.lookup(frame["product"], "products", "maintenance_fraction_per_year").astype(float).fillna(0)
+    silent = (share > 0) & ~frame["product"].isin(sold) & frame["purchase_price"].isna()
+    for at in rows_where(fleet, silent):
+        product = frame["product"].iloc[at]
+        message = f"blank and no purchase offer of {product}: the lot pays no maintenance; state its price"
+        yield Notice(fleet.fault(at, "purchase_price", message))
+
+
+PAYMENT_TERMS = (
+    (
+        ("deposit_fraction", "delivery_fraction", "payment_term_days", "warranty_years"),
+        ("purchase",),
+    ),
+    (("freight_fraction", "duty_fraction", "tax_fraction"), ("purchase",)),
+    (("upfront_fraction",), ("lease", "reserved")),
+)
 OFFER = ("offers.price", "offers.mode")
 RULES = (
     Rule(
@@ -76,5 +126,14 @@ RULES = (
         ("offer_tiers.from_units", *(f"offer_tiers.{name}" for name in ("basis", "counts")), *OFFER),
     ),
     Rule(quantity_terms_are_of_orders, ("offers.minimum_order_units", "offers.order_multiple_units", *OFFER)),
+    Rule(
+        milestones_are_of_purchases,
+        ("offers.mode", *(f"offers.{name}" for names, _ in PAYMENT_TERMS for name in names)),
+    ),
+    Rule(charges_are_of_hardware, ("offers.installation_fraction", "offers.includes")),
+    Rule(
+        lots_have_a_price_to_maintain,
+        ("fleet.purchase_price", "fleet.product", "products.maintenance_fraction_per_year", "offers.mode"),
+    ),
     Rule(minimum_can_be_supplied, ("offers.minimum_order_units", "offers.supply_units_per_period")),
 )

@@ -90,7 +90,9 @@ class Facts:
             lead = offers[f"lead_weeks_{case}"].where(offers[f"lead_weeks_{case}"].notna(), lead)
         life = offers["product"].map(self.table("products", "product")["life_years"]).astype(float)
         derived = offers.assign(
-            price_converted=offers["price"] * self.fx(offers["currency"]),
+            price_converted=offers["price"]
+            * self.fx(offers["currency"])
+            * (1.0 - offers["contract_discount_fraction"].astype(float).fillna(0.0)),
             delay_weeks=lead + offers["install_weeks"],
             service_years=np.where(offers["mode"] == "purchase", life, offers["term_months"] / 12.0),
         )

@@ -7,10 +7,10 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import present_value
-from planner.plan.audit.facts import RENTED
+from planner.plan.audit.facts import LOT, RENTED
 from planner.plan.audit.report import total
 from planner.plan.audit.standing import STAND, lowest_purchase_price, price_at
-from planner.units import HOURS_PER_MONTH, KW_PER_MW
+from planner.units import DAYS_PER_WEEK, HOURS_PER_MONTH, HOURS_PER_YEAR, KW_PER_MW
 
 ENTRY = ["line", "kind", "period", "site", "offer", "workload", "timing", "amount"]
 RENT_LINES = {
@@ -75,37 +75,104 @@ def sinking_fund(rate_fraction: float, age_years: float, life_years: float) -> f
 
 
 def order_entries(books: Books) -> pd.DataFrame:
-    """Return purchases with installation and residual, and the payments of leases and reservations.
+    """Return purchases by milestone with their charges and residual, and the payments of leases and reservations.
 
-    A purchase is paid when it is ordered; its residual falls at the end of the horizon, by its age since it
-    serves. A lease or reservation pays each hour of each period it serves (a month is 730 hours).
+    A residual falls at the end of the horizon, by the unit's age since it serves. A lease or reservation pays its
+    upfront share of all hours of the term when it starts to serve, the rest hour by hour (a month is 730 hours);
+    what was paid up front for hours after the horizon is still owned at its end.
     """
     orders, periods = books.orders, books.facts.periods
     bought = orders[orders["mode"].eq("purchase")]
-    paid = bought["units"] * bought["paid_price"]
+    price = bought["units"] * bought["paid_price"]
     end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
     first = bought["first"].to_numpy(int)
     age = end_years - periods["start_years"].to_numpy()[np.minimum(first, len(periods) - 1)]
     share = residual_share(books, bought, age)
     last = bought.assign(period=periods.index[-1])
+    parts = [
+        entries(bought, "installation", "capex", "start", price * bought["installation_fraction"]),
+        entries(last, "hardware_residual", "capex", "end", -price * share),
+    ]
+    for milestone, paid in milestone_payments(books, bought).items():
+        parts.append(
+            entries(paid, "hardware_purchase", "capex", paid["timing"], price * paid["milestone_fraction"])
+        )
+        if milestone == "delivery":
+            for line in ("freight", "duty", "tax"):
+                charge = price * bought[f"{line}_fraction"].fillna(0.0)
+                parts.append(entries(paid, line, "capex", paid["timing"], charge))
+    return pd.concat([*parts, *term_entries(books)], ignore_index=True)
+
+
+def milestone_payments(books: Books, bought: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return, for order, delivery and acceptance, the purchases with the share due, its period and timing.
+
+    Due the payment term after the order, the delivery, the first day of service; reckoned at the start of the period
+    in its first half, in its middle in the second half, and in the middle of the last period after the horizon.
+    """
+    periods = books.facts.periods
+    deposit, delivery = bought["deposit_fraction"], bought["delivery_fraction"]
+    plain = deposit.isna() & delivery.isna()
+    rest = 1.0 - deposit.fillna(0.0) - delivery.fillna(0.0)
+    ordered = pd.Series(books.period_of(bought, "start_date"), index=bought.index)
+    first = np.minimum(bought["first"].to_numpy(int), len(periods) - 1)
+    serves = pd.Series(periods["start_date"].to_numpy()[first], index=bought.index)
+    lead = bought["delay_weeks"] - bought["install_weeks"]
+    arrives, latest = ordered + _days(lead), serves - _days(bought["install_weeks"])
+    plans = {
+        "order": (deposit.fillna(0.0).where(~plain, 1.0), ordered),
+        "delivery": (delivery.fillna(0.0), arrives.where(arrives <= latest, latest)),
+        "acceptance": (rest.where(~plain, 0.0), serves),
+    }
+    result = {}
+    for name, (share, day) in plans.items():
+        due = day + pd.to_timedelta(bought["payment_term_days"].fillna(0.0), unit="D")
+        begun = (periods["start_date"].to_numpy()[None, :] <= due.to_numpy()[:, None]).sum(axis=1)
+        place = np.maximum(begun - 1, 0)
+        begins = pd.Series(periods["start_date"].to_numpy()[place], index=bought.index)
+        ends = pd.Series(periods["end_date"].to_numpy()[place], index=bought.index)
+        early = (due - begins) * 2 < (ends - begins)
+        result[name] = bought.assign(
+            period=periods.index[place], milestone_fraction=share, timing=np.where(early, "start", "mid")
+        )
+    return result
+
+
+def _days(weeks: pd.Series) -> pd.Series:
+    return pd.to_timedelta(np.ceil(weeks * DAYS_PER_WEEK - 1e-9), unit="D")
+
+
+def term_entries(books: Books) -> list[pd.DataFrame]:
+    """Return the payments of leases and reservations, and what is left of those made up front."""
+    orders, periods = books.orders, books.facts.periods
+    termed = orders[orders["mode"].isin(("lease", "reserved"))]
+    line = termed["mode"].map(RENT_LINES)
     row, column = np.nonzero(books.serves & orders["mode"].isin(("lease", "reserved")).to_numpy()[:, None])
-    termed = orders.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
-    hours = books.period_of(termed, "hours")
-    return pd.concat(
-        [
-            entries(bought, "hardware_purchase", "capex", "start", paid),
-            entries(bought, "installation", "capex", "start", paid * bought["installation_fraction"]),
-            entries(last, "hardware_residual", "capex", "end", -paid * share),
-            entries(
-                termed,
-                termed["mode"].map(RENT_LINES),
-                "opex",
-                "mid",
-                termed["units"] * per_hour(termed, termed["paid_price"]) * hours,
-            ),
-        ],
-        ignore_index=True,
-    )
+    held = orders.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
+    rate = held["units"] * per_hour(held, held["paid_price"]) * (1.0 - held["upfront_fraction"].fillna(0.0))
+    served = (books.serves @ periods["hours"].to_numpy(float))[
+        orders["mode"].isin(("lease", "reserved")).to_numpy()
+    ]
+    beyond = hours_beyond(books, termed)
+    paid = termed["units"] * per_hour(termed, termed["paid_price"]) * termed["upfront_fraction"].fillna(0.0)
+    first = np.minimum(termed["first"].to_numpy(int), len(periods) - 1)
+    lease = termed[termed["mode"].eq("lease")]
+    whole = lease["units"] * per_hour(lease, lease["paid_price"]) * lease["term_months"] * HOURS_PER_MONTH
+    return [
+        entries(held, held["mode"].map(RENT_LINES), "opex", "mid", rate * books.period_of(held, "hours")),
+        entries(termed.assign(period=periods.index[first]), line, "opex", "start", paid * (served + beyond)),
+        entries(termed.assign(period=periods.index[-1]), "prepaid_rent_left", "opex", "end", -paid * beyond),
+        entries(lease, "installation", "capex", "start", whole * lease["installation_fraction"]),
+    ]
+
+
+def hours_beyond(books: Books, termed: pd.DataFrame) -> np.ndarray:
+    """Return the hours of each term after the last day of the horizon, 8,760 a year."""
+    periods = books.facts.periods
+    first = np.minimum(termed["first"].to_numpy(int), len(periods) - 1)
+    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
+    left = periods["start_years"].to_numpy()[first] + termed["service_years"].to_numpy(float) - end_years
+    return np.maximum(left, 0.0) * HOURS_PER_YEAR
 
 
 def per_hour(unit: pd.DataFrame, price: pd.Series | np.ndarray) -> np.ndarray:
@@ -117,14 +184,27 @@ def per_hour(unit: pd.DataFrame, price: pd.Series | np.ndarray) -> np.ndarray:
 def payments_by_order(books: Books) -> np.ndarray:
     """Return what each order pays over the horizon, on the rows of ``orders``.
 
-    Purchase: price and installation. Lease, reservation: its hours of every period it serves. Rental: its
-    hours of the period, or the hours of each block times the units held there.
+    Purchase: price, installation, freight, duty and tax. Lease, reservation: its hours of every period it serves,
+    and the upfront share of those after the horizon; a lease its installation. Rental: its hours of the period, or
+    the hours of each block times the units held there.
     """
     orders, hourly = books.orders, books.hourly
     price = orders["paid_price"].to_numpy(float)
     hours_served = books.serves @ books.facts.periods["hours"].to_numpy(float)
-    bought = price * (1.0 + orders["installation_fraction"].to_numpy(float))
-    per_unit = np.where(orders["mode"].eq("purchase"), bought, per_hour(orders, price) * hours_served)
+    charges = orders[["installation_fraction", "freight_fraction", "duty_fraction", "tax_fraction"]]
+    bought = price * (1.0 + charges.astype(float).fillna(0.0).sum(axis=1).to_numpy(float))
+    prepaid = np.where(
+        orders["mode"].isin(("lease", "reserved")),
+        hours_beyond(books, orders) * orders["upfront_fraction"].fillna(0.0),
+        0.0,
+    )
+    installed = np.where(
+        orders["mode"].eq("lease"),
+        (orders["term_months"] * HOURS_PER_MONTH * orders["installation_fraction"]).fillna(0.0),
+        0.0,
+    )
+    termed = per_hour(orders, price) * (hours_served + prepaid + installed)
+    per_unit = np.where(orders["mode"].eq("purchase"), bought, termed)
     by_block = total(hourly["units"] * books.hours_of(hourly), hourly, [*STAND, "period"])
     unit_hours = by_block.reindex(
         pd.MultiIndex.from_frame(orders[[*STAND, "period"]]), fill_value=0.0
@@ -146,8 +226,8 @@ def rent_entries(books: Books) -> pd.DataFrame:
 def keeping_entries(books: Books) -> pd.DataFrame:
     """Return what units in our own or colocation halls cost to keep.
 
-    maintenance    lowest purchase price of the product today x yearly share x years, of bought and existing
-    units
+    maintenance    price of a unit x yearly share x years, of bought and existing units out of warranty
+    spares         price of a unit x failures a year x parts of a failure x years, likewise
     facility_rent  rent per kW and month x provisioned kW x months, at colocation sites
     staff          people per MW x cost of a person x provisioned MW x years
     network        cost per kW and year x provisioned kW x years
@@ -157,18 +237,49 @@ def keeping_entries(books: Books) -> pd.DataFrame:
     site = books.facts.sites.reindex(units["site"]).set_index(units.index)
     years, months = books.period_of(units, "years"), books.period_of(units, "months")
     kw = units["units"] * units["provisioned_kw"]
-    price = units["product"].map(lowest_purchase_price(books.facts)).astype(float).fillna(0.0)
-    price = price.where(units["mode"].isin(("purchase", "owned")), 0.0)
-    upkeep = units["units"] * price * units["maintenance_fraction_per_year"] * years
+    price = upkeep_price(books, units)
+    covered = warranty_years_used(books)
+    upkeep = []
+    for line, share in (
+        ("maintenance", "maintenance_fraction_per_year"),
+        ("spares", "parts_fraction_per_year"),
+    ):
+        saved = covered["unit_years"] * upkeep_price(books, covered) * covered[share]
+        upkeep.append(entries(units, line, "opex", "mid", units["units"] * price * units[share] * years))
+        upkeep.append(entries(covered, line, "opex", "mid", -saved))
     rent = (site["rent_per_kw_month"].fillna(0.0) * site["fx"]).where(site["kind"].eq("colo"), 0.0)
     people = site["staff_per_mw"].fillna(0.0) * site["staff_cost_per_year"].fillna(0.0) * site["fx"]
     network = site["network_cost_per_kw_year"].fillna(0.0) * site["fx"]
     return pd.concat(
         [
-            entries(units, "maintenance", "opex", "mid", upkeep),
+            *upkeep,
             entries(units, "facility_rent", "opex", "mid", rent * kw * months),
             entries(units, "staff", "opex", "mid", people * kw / KW_PER_MW * years),
             entries(units, "network", "opex", "mid", network * kw * years),
         ],
         ignore_index=True,
     )
+
+
+def upkeep_price(books: Books, units: pd.DataFrame) -> pd.Series:
+    """Return the price on which a unit's maintenance is reckoned, 0 for units that are not ours.
+
+    What was paid for an existing lot where it is stated, else the lowest purchase price of the product today.
+    """
+    fleet = books.facts.scenario.tables["fleet"]
+    paid = pd.Series(fleet["purchase_price"].to_numpy(float), index=(LOT + fleet["fleet"]).astype("str"))
+    today = units["product"].map(lowest_purchase_price(books.facts)).astype(float).fillna(0.0)
+    own = units["offer"].map(paid).astype(float)
+    return own.where(own.notna(), today).where(units["mode"].isin(("purchase", "owned")), 0.0)
+
+
+def warranty_years_used(books: Books) -> pd.DataFrame:
+    """Return purchases by period they serve in, with ``unit_years``: units x years of the period under warranty."""
+    orders, periods = books.orders, books.facts.periods
+    bought = orders["mode"].eq("purchase") & (orders["warranty_years"].fillna(0.0) > 0.0)
+    row, column = np.nonzero(books.serves & bought.to_numpy()[:, None])
+    covered = orders.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
+    starts = periods["start_years"].to_numpy(float)
+    ends = starts[np.minimum(covered["first"].to_numpy(int), len(periods) - 1)] + covered["warranty_years"]
+    years = np.minimum(ends - books.period_of(covered, "start_years"), books.period_of(covered, "years"))
+    return covered.assign(unit_years=covered["units"] * np.maximum(years.to_numpy(float), 0.0))

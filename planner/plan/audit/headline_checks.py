@@ -218,7 +218,8 @@ def liability_after_horizon(books: Accounts) -> Check:
     """Return the check of liability_after_horizon: payments of leases and reservations that fall after the
     last day.
 
-    units x price per year (8,760 hours or 12 months) x years of the term beyond the horizon, undiscounted
+    units x price per year (8,760 hours or 12 months) x years of the term beyond the horizon, undiscounted, but for the
+    share paid up front
     """
     orders, periods = books.orders, books.facts.periods
     termed = orders[orders["mode"].isin(("lease", "reserved"))]
@@ -228,7 +229,8 @@ def liability_after_horizon(books: Accounts) -> Check:
     yearly = per_hour(termed, termed["paid_price"]) * np.where(
         termed["price_unit"].eq("unit_hour"), HOURS_PER_YEAR, HOURS_PER_MONTH * MONTHS_PER_YEAR
     )
-    own = float((termed["units"] * yearly * left.clip(lower=0.0)).sum())
+    open_share = 1.0 - termed["upfront_fraction"].fillna(0.0)
+    own = float((termed["units"] * yearly * left.clip(lower=0.0) * open_share).sum())
     return _one("liability_after_horizon", books.headline("liability_after_horizon"), {"recomputed": own})
 
 

@@ -21,8 +21,21 @@ PRODUCT_COLUMNS = [
     "life_years",
     "failures_per_year",
     "repair_days",
+    "parts_fraction_per_failure",
     "maintenance_fraction_per_year",
     "asset_class",
+]
+
+TERMS = [
+    "deposit_fraction",
+    "delivery_fraction",
+    "payment_term_days",
+    "freight_fraction",
+    "duty_fraction",
+    "tax_fraction",
+    "upfront_fraction",
+    "warranty_years",
+    "term_months",
 ]
 
 
@@ -63,6 +76,10 @@ def standing(facts: Facts, rows: pd.DataFrame) -> pd.DataFrame:
         life_years=product["life_years"],
         asset_class=product["asset_class"],
         maintenance_fraction_per_year=product["maintenance_fraction_per_year"].fillna(0.0),
+        parts_fraction_per_year=(product["failures_per_year"] * product["parts_fraction_per_failure"])
+        .astype(float)
+        .fillna(0.0),
+        **{name: offer[name].astype(float) for name in TERMS},
         delay_weeks=offer["delay_weeks"],
         install_weeks=offer["install_weeks"],
         service_years=offer["service_years"],
