@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,21 @@ from planner.coefficients.billing import billing
 from planner.coefficients.blocks import block_means
 from planner.coefficients.build import _block_frame, priced_periods
 from planner.coefficients.tariff import energy_price_by_cell
-from planner.formulation import bill_constraints, site_constraints
+from planner.formulation import bill_constraints, site_constraints, tier_constraints
 from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import FAMILIES
-from planner.formulation.columns import bill_columns, pack
+from planner.formulation.columns import BINARIES, bill_columns, pack
 from planner.formulation.objective import cost_terms, cost_vector
 from planner.formulation.pulp_face import PlanProblem
-from planner.inputs import Scenario, calendar_cells, make_scenario
+from planner.inputs import Scenario, calendar_cells, make_scenario, typed_frame
 from planner.solve import SolveOptions, solve
 
 BILL_FAMILIES = [
     name
     for name, family in FAMILIES.items()
-    if family.__module__ == bill_constraints.__name__ or family is site_constraints.billing_peak
+    if family.__module__ in (bill_constraints.__name__, tier_constraints.__name__)
+    or family is site_constraints.billing_peak
 ]
 CELL = ["period", "month", "day_type", "hour_utc"]
 
@@ -59,20 +61,35 @@ def bill_scenario(
     charges: list[dict[str, Any]], starts: list[str], months: list[int], **more: Any
 ) -> Scenario:
     """Return one hall under a tariff over periods of so many months."""
+    site = hall(tariff="t", **more.pop("hall", {}))
+    rows = [{"tariff": "t", "currency": "USD", "day_type": "all", **SAID} | row for row in charges]
+    own = {"sites": [site], "tariffs": rows} | more
+    own["periods"] = [
+        {"period": f"p{k}", "start_date": start, "months": length}
+        for k, (start, length) in enumerate(zip(starts, months, strict=True))
+    ]
+    plain = _plain()
+    typed = {name: typed_frame(name, rows) for name, rows in own.items()}
+    return replace(plain, tables={**plain.tables, **typed})
+
+
+@cache
+def _plain() -> Scenario:
+    """Return the tables every bill needs; the cases' own rows are typed without checking the whole scenario again."""
     tables = {
         "regions": [region()],
-        "sites": [hall(tariff="t", **more.pop("hall", {}))],
+        "sites": [hall(tariff="t")],
         "site_power": [{"site": "hall", "from_date": "2020-01-01", "usable_kw": 20_000}],
-        "tariffs": [{"tariff": "t", "currency": "USD", "day_type": "all", **SAID} | row for row in charges],
+        "tariffs": [{"tariff": "t", "currency": "USD", "day_type": "all", **SAID, **_ENERGY}],
         "fx": [{"currency": "USD", "usd_per_unit": 1, **SAID}],
         "sources": [{"source": "case", "title": "made up", "location": "tests", "kind": "estimate"}],
-        "periods": [
-            {"period": f"p{k}", "start_date": start, "months": length}
-            for k, (start, length) in enumerate(zip(starts, months, strict=True))
-        ],
+        "periods": [{"period": "p0", "start_date": "2027-01-01", "months": 1}],
     }
     policies = {"name": "bill", "discount_rate_fraction": 0.0, "objective": "cost", "gap": 0.0}
-    return make_scenario(policies, tables | more, catalog=False)
+    return make_scenario(policies, tables, catalog=False)
+
+
+_ENERGY = {"component": "energy", "charge": "energy", "price": 0.1, "price_unit": "kwh"}
 
 
 def cells_of(case: Scenario) -> pd.DataFrame:
@@ -105,7 +122,7 @@ def solve_bill(case: Scenario, cells: pd.DataFrame, kw: np.ndarray) -> SolvedBil
         **bill_columns(c),
         "open": c.openings[LABELS["open"]],
     }
-    columns = _held(pack(frames, integer={"open", "tier_reached"}), cells, kw)
+    columns = _held(pack(frames, integer=set(BINARIES)), cells, kw)
     rows = [block for name in BILL_FAMILIES if len(block := FAMILIES[name](c, columns))]
     vector, constant = cost_vector(cost_terms(c, columns), columns.count, with_value=True)
     solution = solve(PlanProblem("bill", columns, rows, vector, constant), SolveOptions(gap=0.0))
@@ -133,7 +150,8 @@ def _held(columns: ColumnIndex, cells: pd.DataFrame, kw: np.ndarray) -> ColumnIn
 def _coefficients(case: Scenario, cells: pd.DataFrame) -> Coefficients:
     periods = priced_periods(case)
     blocks = _block_frame(cells)
-    limits, bill = site.site_limits(case, periods), billing(case, cells)
+    limits = site.site_limits(case, periods)
+    bill = billing(case, cells, limits)
     opened = site.openings(case, limits, bill)
     peaks, peak_blocks = site.peak_charges(case, cells)
     prices = block_means(cells, energy_price_by_cell(case, cells), ["site"], "price_per_kwh")

@@ -215,7 +215,8 @@ def _sites() -> Mapping[str, Any]:
 
 
 def billing() -> Billing:
-    """Return a ratchet at the hall that looks from August back at June and July, and a floor at the campus."""
+    """Return a ratchet, three ladders of tiers at the hall, and a floor at the campus."""
+    nan = float("nan")
     return Billing(
         charges=table(
             "site component period month price_per_kw floor_kw",
@@ -223,7 +224,8 @@ def billing() -> Billing:
             ("hall", "summer", "t2", "2027-07", 11.0, 25.0),
             ("hall", "summer", "t2", "2027-08", 12.0, 0.0),
             ("campus", "contract", "t1", "2027-06", 7.0, 60.0),
-        ),
+            ("hall", "hours: measured peak", "t2", "2027-08", 0.0, 0.0),
+        ).assign(billed=[False, True, True, True, False]),
         peak_blocks=table(
             "site component period month block",
             ("hall", "summer", "t1", "2027-06", "day"),
@@ -231,12 +233,38 @@ def billing() -> Billing:
             ("hall", "summer", "t2", "2027-08", "day"),
             ("hall", "summer", "t2", "2027-08", "night"),
             ("campus", "contract", "t1", "2027-06", "night"),
+            ("hall", "hours: measured peak", "t2", "2027-08", "day"),
+            ("hall", "hours: measured peak", "t2", "2027-08", "night"),
         ),
         look_back=table(
             "site component period month past_period past_month ratchet_fraction",
             ("hall", "summer", "t2", "2027-07", "t1", "2027-06", 0.75),
             ("hall", "summer", "t2", "2027-08", "t1", "2027-06", 0.75),
             ("hall", "summer", "t2", "2027-08", "t2", "2027-07", 0.75),
+        ),
+        tiers=table(
+            "site ladder period month tier price_step width unit falls",
+            ("hall", "use", "t2", "2027-07", 0, 0.0, 20.0, "kwh", False),
+            ("hall", "use", "t2", "2027-07", 1, 30.0, 40.0, "kwh", False),
+            ("hall", "use", "t2", "2027-07", 2, -10.0, nan, "kwh", True),
+            ("hall", "hours", "t2", "2027-08", 0, 0.0, 0.2, "kwh_per_kw", False),
+            ("hall", "hours", "t2", "2027-08", 1, -20.0, 0.3, "kwh_per_kw", True),
+            ("hall", "hours", "t2", "2027-08", 2, 5.0, nan, "kwh_per_kw", False),
+            ("hall", "kw", "t2", "2027-07", 0, 0.0, 50.0, "kw", False),
+            ("hall", "kw", "t2", "2027-07", 1, -3.0, nan, "kw", True),
+        ),
+        ladders=table(
+            "site ladder period month unit component most most_kw attained",
+            ("hall", "use", "t2", "2027-07", "kwh", "use: measured peak", 223.2, 300.0, False),
+            ("hall", "hours", "t2", "2027-08", "kwh_per_kw", "hours: measured peak", 223.2, 300.0, True),
+            ("hall", "kw", "t2", "2027-07", "kw", "summer", 300.0, 300.0, False),
+        ),
+        fills=table(
+            "site ladder period month block mwh_per_kw",
+            ("hall", "use", "t2", "2027-07", "day", 0.25),
+            ("hall", "use", "t2", "2027-07", "night", 0.494),
+            ("hall", "hours", "t2", "2027-08", "day", 0.26),
+            ("hall", "hours", "t2", "2027-08", "night", 0.484),
         ),
     )
 
@@ -343,6 +371,14 @@ def costs() -> Mapping[str, pd.DataFrame]:
             ("hall", "summer", "t2", "2027-07", "demand_charge", "opex", "t2", "mid", 11.0),
             ("hall", "summer", "t2", "2027-08", "demand_charge", "opex", "t2", "mid", 12.0),
             ("campus", "contract", "t1", "2027-06", "demand_charge", "opex", "t1", "mid", 7.0),
+        ),
+        "bill_tier": table(
+            "site ladder period month tier line kind paid_period timing amount",
+            ("hall", "use", "t2", "2027-07", 1, "energy_tiers", "opex", "t2", "mid", 30.0),
+            ("hall", "use", "t2", "2027-07", 2, "energy_tiers", "opex", "t2", "mid", -10.0),
+            ("hall", "hours", "t2", "2027-08", 1, "energy_tiers", "opex", "t2", "mid", -20.0),
+            ("hall", "hours", "t2", "2027-08", 2, "energy_tiers", "opex", "t2", "mid", 5.0),
+            ("hall", "kw", "t2", "2027-07", 1, "demand_tiers", "opex", "t2", "mid", -3.0),
         ),
         # 50 per Mtok x (0.75 x 100 + 0.25 x 400) tokens x 3,600 s x hours.
         "unserved": table(

@@ -7,13 +7,15 @@ one peak per period, as long as the period's months look at the same hours.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from planner.coefficients.bill_demand import look_back_months
-from planner.coefficients.charges import levy_factor, price_per_unit, row_windows
+from planner.coefficients.bill_tiers import LADDER_MONTH, demand_tiers, energy_tiers, ladder_rows
+from planner.coefficients.charges import first_tiers, levy_factor, price_per_unit, row_windows
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.plan_meter import PlanMeter, billing_cells, month_label, plan_meter
 from planner.coefficients.tariff import in_force
@@ -31,7 +33,7 @@ def _empty(*columns: str, **numbers: str) -> pd.DataFrame:
 
 def no_charges() -> pd.DataFrame:
     """Return the frame ``charges`` of a bill without any charge by month."""
-    return _empty(*CHARGE_MONTH, a="price_per_kw", b="floor_kw")
+    return _empty(*CHARGE_MONTH, a="price_per_kw", b="floor_kw").assign(billed=pd.Series(dtype=bool))
 
 
 def no_blocks() -> pd.DataFrame:
@@ -44,27 +46,56 @@ def no_look_back() -> pd.DataFrame:
     return _empty(*CHARGE_MONTH, "past_period", "past_month", a="ratchet_fraction")
 
 
+def no_tiers() -> pd.DataFrame:
+    """Return the frame ``tiers`` of a bill without any."""
+    return _empty(*LADDER_MONTH, "unit", a="price_step", b="width").assign(
+        tier=pd.Series(dtype=int), falls=pd.Series(dtype=bool)
+    )
+
+
+def no_ladders() -> pd.DataFrame:
+    """Return the frame ``ladders`` of a bill without any tiers."""
+    table = _empty(*LADDER_MONTH, "unit", "component", a="most", b="most_kw")
+    return table.assign(attained=pd.Series(dtype=bool))
+
+
+def no_fills() -> pd.DataFrame:
+    """Return the frame ``fills`` of a bill without any energy tiers."""
+    return _empty(*LADDER_MONTH, "block", a="mwh_per_kw")
+
+
 @dataclass(frozen=True)
 class Billing:
-    """Demand charges billed month by month.
+    """The parts of the bill that are billed month by month.
 
     Attributes
     ----------
     charges
-        site, component, period, month, price_per_kw (plan currency per billed kW, levies included; 0 in a month
-        that is only looked back at), floor_kw (least billed kW while the site is open).
+        site, component, period, month, price_per_kw (plan currency per billed kW, levies included), floor_kw
+        (least billed kW while the site is open), billed (false in a month that is only measured).
     peak_blocks
         site, component, period, month, block: what a month's measured peak is taken from.
     look_back
         site, component, period, month, past_period, past_month, ratchet_fraction.
+    tiers
+        site, ladder, period, month, tier, price_step (above the first tier, per MWh or kW), width (MWh, kW, or
+        MWh per measured kW; blank for the last), unit (kwh, kwh_per_kw, kw), falls (cheaper than the tier below).
+    ladders
+        site, ladder, period, month, unit, component (charge whose kW count), most (most MWh or kW the grid
+        connection allows), most_kw, attained (the measured peak must be a real one: a higher one would be cheaper).
+    fills
+        site, ladder, period, month, block, mwh_per_kw: what fills the tiers of energy.
     """
 
     charges: pd.DataFrame = field(default_factory=no_charges)
     peak_blocks: pd.DataFrame = field(default_factory=no_blocks)
     look_back: pd.DataFrame = field(default_factory=no_look_back)
+    tiers: pd.DataFrame = field(default_factory=no_tiers)
+    ladders: pd.DataFrame = field(default_factory=no_ladders)
+    fills: pd.DataFrame = field(default_factory=no_fills)
 
 
-def billing(scenario: Scenario, assigned: pd.DataFrame) -> Billing:
+def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) -> Billing:
     """Return the charges of every own and colocation site that are billed month by month.
 
     Parameters
@@ -73,41 +104,85 @@ def billing(scenario: Scenario, assigned: pd.DataFrame) -> Billing:
         Tables ``sites``, ``regions``, ``tariffs``, ``peak_history``, ``fx``, ``periods``.
     assigned
         Hour classes with their blocks (:func:`blocks.choose_blocks`).
+    limits
+        Usable kW by site and period (:func:`site.site_limits`).
     """
-    parts = [
-        _charge(scenario, meter, row) for _, meter, row in site_charges(scenario, assigned) if row["monthly"]
+    usable = limits.set_index(["site", "period"])["usable_kw"]
+    charged, tiered = [], []
+    for site, meter, row in site_charges(scenario, assigned):
+        if row["monthly"]:
+            charged.append(_charge(scenario, meter, row))
+        if len(row["ladder"]):
+            share = _month_share(meter, row)
+            tiered.append((*demand_tiers(meter, row, row["ladder"], share, usable[site]), no_fills()))
+    rows = ladder_rows(scenario, "energy")
+    for site, meter, tariff in site_meters(scenario, assigned):
+        for part in energy_tiers(meter, site, rows[rows["tariff"] == tariff], usable[site]):
+            tiered.append(part)
+            if part[1]["unit"].eq("kwh_per_kw").any():
+                charged.append(_measured_only(meter, part[1]))
+    return Billing(
+        *(_stacked([part[k] for part in charged], none) for k, none in enumerate(CHARGED)),
+        *(_stacked([part[k] for part in tiered], none) for k, none in enumerate(TIERED)),
+    )
+
+
+CHARGED = (no_charges, no_blocks, no_look_back)
+TIERED = (no_tiers, no_ladders, no_fills)
+
+
+def _stacked(parts: list[pd.DataFrame], none: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else none()
+
+
+def _measured_only(
+    meter: PlanMeter, ladders: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the measured peak of every hour of a month, which hours-of-use tiers are multiples of."""
+    charges = ladders[CHARGE_MONTH].assign(price_per_kw=0.0, floor_kw=0.0, billed=False)
+    blocks = meter.blocks_by_month(np.ones(len(meter.kw), dtype=bool))
+    blocks = blocks.assign(month=meter.bill_months["month"].to_numpy()[blocks["position"]])
+    seen = ladders[CHARGE_MONTH].merge(blocks[["month", "period", "block"]], on=["period", "month"])
+    return charges, seen[[*CHARGE_MONTH, "block"]], no_look_back()
+
+
+def site_meters(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, str]]:
+    """Return site, meter (without load) and tariff of every own and colocation site."""
+    sites = scenario.tables["sites"]
+    cells = billing_cells(period_frame(scenario), assigned)
+    offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
+    return [
+        (site["site"], plan_meter(cells, float(offset[site["region"]])), site["tariff"])
+        for site in sites[sites["kind"] != "cloud"].to_dict("records")
+        if len(cells)
     ]
-    if not parts:
-        return Billing()
-    charges, blocks, look_back = (pd.concat([part[k] for part in parts], ignore_index=True) for k in range(3))
-    return Billing(charges, blocks, look_back)
 
 
 def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, dict]]:
-    """Return site, meter (without load) and row of every demand charge without tiers or named hours.
+    """Return site, meter (without load) and row of every demand charge without named hours; a ladder is one.
 
     The row carries ``site``, ``price_per_kw`` (levies included), ``floor_kw`` (minimum and share of the
-    contract), ``weekday`` and ``weekend`` windows, ``months_held`` and ``monthly``.
+    contract), ``weekday`` and ``weekend`` windows, ``months_held``, ``monthly`` and ``ladder`` (its tiers).
     """
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
-    rows = in_force(scenario, ("demand",))
-    rows = rows[rows["tier_of"].isna() & rows["named_hours"].isna()]
+    rows = first_tiers(in_force(scenario, ("demand",)))
+    rows = rows[rows["named_hours"].isna()]
+    ladders = ladder_rows(scenario, "demand")
     fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * fx
     rows = rows.assign(price_per_kw=price).join(row_windows(rows).rename(columns={"months": "months_held"}))
-    cells = billing_cells(period_frame(scenario), assigned)
-    offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
+    contract = sites.set_index("site")["contract_kw"]
     found = []
-    for site in sites[sites["kind"] != "cloud"].to_dict("records"):
-        own = rows[rows["tariff"] == site["tariff"]]
-        if own.empty or cells.empty:
-            continue
-        meter = plan_meter(cells, float(offset[site["region"]]))
-        for row in own.to_dict("records"):
-            least = [row["minimum_kw"], row["contract_fraction"] * site["contract_kw"]]
-            row |= {"site": site["site"], "floor_kw": float(np.nanmax([0.0, *least]))}
-            row["monthly"] = row["ratchet_fraction"] > 0 or row["floor_kw"] > 0 or _months_differ(meter, row)
-            found.append((site["site"], meter, row))
+    for site, meter, tariff in site_meters(scenario, assigned):
+        for row in rows[rows["tariff"] == tariff].to_dict("records"):
+            least = [row["minimum_kw"], row["contract_fraction"] * contract[site]]
+            row |= {"site": site, "floor_kw": float(np.nanmax([0.0, *least]))}
+            own = (ladders["tariff"] == tariff) & (ladders["tier_of"] == row["tier_of"])
+            row["ladder"] = ladders[own]
+            special = row["ratchet_fraction"] > 0 or row["floor_kw"] > 0 or bool(own.any())
+            row["monthly"] = special or _months_differ(meter, row)
+            found.append((site, meter, row))
     return found
 
 
@@ -145,7 +220,9 @@ def _charge(
     pairs, floor = _looked_back_at(meter, row, history)
     floor = np.maximum(floor, row["floor_kw"])
     needed = (share > 0) | np.isin(np.arange(len(share)), pairs["past"])
-    charges = labels.assign(**name, price_per_kw=row["price_per_kw"] * share, floor_kw=floor * (share > 0))
+    charges = labels.assign(
+        **name, price_per_kw=row["price_per_kw"] * share, floor_kw=floor * (share > 0), billed=share > 0
+    )
     blocks = meter.blocks_by_month(_inside(meter, row))
     blocks = blocks[needed[blocks["position"]]]
     blocks = blocks.assign(month=labels["month"].to_numpy()[blocks["position"]], **name)
@@ -156,7 +233,7 @@ def _charge(
         {"period": period[at], "month": month[at], "past_period": period[past], "past_month": month[past]}
     ).assign(**name, ratchet_fraction=row["ratchet_fraction"])
     return (
-        charges[needed][[*CHARGE_MONTH, "price_per_kw", "floor_kw"]],
+        charges[needed][[*CHARGE_MONTH, "price_per_kw", "floor_kw", "billed"]],
         blocks[[*CHARGE_MONTH, "block"]],
         look_back[[*CHARGE_MONTH, "past_period", "past_month", "ratchet_fraction"]],
     )
@@ -191,7 +268,7 @@ def earlier_peaks(scenario: Scenario, site: str, component: str) -> dict[int, fl
 def floored_sites(bill: Billing) -> set[str]:
     """Return the sites that owe something for being open, whatever they draw."""
     charges = bill.charges
-    return set(charges.loc[(charges["floor_kw"] > 0) & (charges["price_per_kw"] > 0), "site"])
+    return set(charges.loc[(charges["floor_kw"] > 0) & charges["billed"], "site"])
 
 
 __all__ = ["Billing", "billing", "floored_sites", "month_label", "monthly_components", "site_charges"]

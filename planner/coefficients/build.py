@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from planner.coefficients import cost, energisation, fleet, order_cost, order_terms, serving, site
+from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH, billing
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
@@ -46,7 +47,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     rents = fleet.rent_columns(stand, periods, scenario.settings.lead_case)
     owned = fleet.fleet_units(scenario, periods)
     limits, hall = site.site_limits(scenario, periods), site.halls(scenario)
-    bill = billing(scenario, assigned)
+    bill = billing(scenario, assigned, limits)
     builds, opened = site.build_columns(hall, periods), site.openings(scenario, limits, bill)
     peaks, peak_blocks = site.peak_charges(scenario, assigned)
     block_prices = block_means(assigned, prices, ["site"], "price_per_kwh")
@@ -188,6 +189,9 @@ LABELS: Mapping[str, list[str]] = {
     "peak_kw": ["site", "component", "period"],
     "month_peak_kw": CHARGE_MONTH,
     "billed_kw": CHARGE_MONTH,
+    "bill_tier": [*LADDER_MONTH, "tier"],
+    "bill_tier_reached": [*LADDER_MONTH, "tier"],
+    "peak_block": [*CHARGE_MONTH, "block"],
     "build_kw": ["site", "cooling", "period"],
     "open": ["site", "period"],
     "module": energisation.MODULE,

@@ -6,15 +6,12 @@ import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
-from planner.inputs.windows import hour_shares, parse_hours, parse_months
-from planner.units import HOURS_PER_DAY, MONTHS_PER_YEAR
+from planner.inputs.windows import parse_hours, parse_months
+from planner.units import MONTHS_PER_YEAR
 
 DAYS_PER_YEAR = 365
 KVA_UNITS = ("kvah", "kva_month")
 LEVIED = ("energy", "demand", "fixed")
-
-WEEKDAY_SHARE = 5 / 7
-WEEKEND_SHARE = 2 / 7
 
 
 def price_per_unit(rows: pd.DataFrame) -> np.ndarray:
@@ -94,50 +91,14 @@ def row_windows(rows: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def year_share(months: tuple[int, ...], weekday: np.ndarray, weekend: np.ndarray) -> float:
-    """Return the share of a year's hours inside a window: the energy share of a flat load."""
-    day = WEEKDAY_SHARE * hour_shares(weekday).sum() + WEEKEND_SHARE * hour_shares(weekend).sum()
-    return float(day / HOURS_PER_DAY * len(months) / MONTHS_PER_YEAR)
-
-
-def top_tiers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without tiers and, of each ladder, the tier that starts highest."""
+def first_tiers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows without tiers and the first tier of each ladder; use below a first start is free."""
     ladder = ladder_names(rows)
-    last = rows["tier_from"].fillna(0.0).groupby([rows["tariff"], ladder]).transform("max")
-    return rows[rows["tier_of"].isna() | (rows["tier_from"].fillna(0.0) == last)]
-
-
-def tier_steps(rows: pd.DataFrame, price: np.ndarray) -> pd.DataFrame:
-    """Return what the lower tiers of each ladder cost above the top tier's price, for a use that reaches it.
-
-    step = sum over tiers k below the top of (price_k - price_top) * (from_{k+1} - from_k)
-
-    Use below the first tier's start is free. The order of the rows does not matter.
-
-    Parameters
-    ----------
-    rows
-        Tariff rows.
-    price
-        Price of each row, same length.
-
-    Returns
-    -------
-    DataFrame of the ladders' top rows with ``step``: currency per month for kWh and kW tiers, currency per kW
-    of the month's measured peak for hours-use tiers (``kwh_per_kw``).
-    """
-    tiered = rows.assign(tier_price=price)[rows["tier_of"].notna().to_numpy()].sort_values(
-        "tier_from", kind="stable"
-    )
-    tops = []
-    for _, ladder in tiered.groupby(["tariff", "tier_of"], sort=False):
-        start = ladder["tier_from"].fillna(0.0).to_numpy()
-        prices = ladder["tier_price"].to_numpy()
-        step = float(((prices[:-1] - prices[-1]) * np.diff(start)).sum() - prices[-1] * start[0])
-        tops.append(ladder.iloc[[-1]].assign(step=step))
-    if not tops:
-        return tiered.assign(step=pd.Series(dtype=float))
-    return pd.concat(tops)
+    start = rows["tier_from"].fillna(0.0)
+    first = start.groupby([rows["tariff"], ladder]).transform("min")
+    kept = rows[rows["tier_of"].isna() | (start == first)]
+    free = kept["tier_of"].notna() & (kept["tier_from"].fillna(0.0) > 0)
+    return kept.assign(price=kept["price"].where(~free, 0.0))
 
 
 def ladder_names(rows: pd.DataFrame) -> pd.Series:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH, Billing
 from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
@@ -286,12 +287,28 @@ def peak_costs(peaks: pd.DataFrame) -> pd.DataFrame:
 
 def bill_costs(bill: Billing) -> dict[str, pd.DataFrame]:
     """Return by family what the parts of the bill cost that are billed month by month."""
-    return {"billed_kw": _billed_costs(bill)}
+    return {"billed_kw": _billed_costs(bill), "bill_tier": _tier_costs(bill)}
+
+
+def _tier_costs(bill: Billing) -> pd.DataFrame:
+    """Return what one MWh or kW inside a tier costs above the first tier's price."""
+    labels = [*LADDER_MONTH, "tier"]
+    demand = bill.tiers["unit"] == "kw"
+    return pd.concat(
+        [
+            _rows(part, labels, line, "opex", "period", "mid", part["price_step"])
+            for line, part in (
+                ("energy_tiers", bill.tiers[~demand]),
+                ("demand_tiers", bill.tiers[demand]),
+            )
+        ],
+        ignore_index=True,
+    )
 
 
 def _billed_costs(bill: Billing) -> pd.DataFrame:
     """Return what one billed kW of a charge costs in a billing month."""
-    charges = bill.charges[bill.charges["price_per_kw"] > 0]
+    charges = bill.charges[bill.charges["billed"].astype(bool)]
     return _rows(charges, CHARGE_MONTH, "demand_charge", "opex", "period", "mid", charges["price_per_kw"])
 
 

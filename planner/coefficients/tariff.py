@@ -1,9 +1,6 @@
 """What electricity costs in the plan: energy by hour class, demand and fixed charges, in the plan's currency.
 
-The plan prices a load that reaches the top tier of every ladder each month: its energy price is the top
-tier's, and what the lower tiers cost more (or less) is a fixed amount per month, or a demand charge where
-the tiers count hours of use. This is exact for such a load when all windows share the tiers, and uses the
-window's share of the year otherwise. ``bill`` computes a metered load without that simplification.
+A ladder is priced here at its first tier; what higher tiers add is in ``bill_tiers``.
 """
 
 from __future__ import annotations
@@ -12,12 +9,10 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.charges import (
+    first_tiers,
     levy_factor,
     price_per_unit,
     row_windows,
-    tier_steps,
-    top_tiers,
-    year_share,
 )
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.windows import local_window_share
@@ -79,17 +74,17 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
     """Return the demand charges of every tariff a hall pays, in the plan's currency.
 
     A charge on named hours (coincident peak) stands on its own window, and every month it is billed counts
-    in the months of the window. Hours-use tiers of energy appear as a demand charge of every hour.
+    in the months of the window.
 
     Returns
     -------
     DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_kw_month``, ``months`` (tuple),
     ``day_type``, ``hours`` and ``weekend_hours`` (tuples of local hours touched), ``ratchet_fraction``,
-    ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named``,
+    ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named``, ``tier_of``,
     ``start_date``, ``end_date``.
     """
     tariffs = scenario.tables["tariffs"]
-    rows = top_tiers(in_force(scenario, ("demand",)))
+    rows = first_tiers(in_force(scenario, ("demand",)))
     windows = row_windows(rows)
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows)
     months = windows["months"].map(len).to_numpy(dtype=float)
@@ -102,50 +97,34 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
         ratchet_fraction=rows["ratchet_fraction"].fillna(0.0),
         ratchet_months=rows["ratchet_months"],
         ratchet_season=rows["ratchet_season"].map(parse_months),
+        tier_of=rows["tier_of"],
         minimum_kw=rows["minimum_kw"].fillna(0.0),
         contract_fraction=rows["contract_fraction"].fillna(0.0),
         named=named,
         start_date=rows["start_date"],
         end_date=rows["end_date"],
     )
-    return pd.concat([plain, _hours_use_charges(scenario, plain)], ignore_index=True)
+    return plain.reset_index(drop=True)
 
 
 def fixed_charges(scenario: Scenario) -> pd.DataFrame:
-    """Return the monthly fixed charges of every tariff a hall pays, with what its lower tiers cost extra.
+    """Return the monthly fixed charges of every tariff a hall pays.
 
     Returns
     -------
-    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_month`` (mean month of a year; a
-    ladder whose lower tiers are cheaper has a negative amount).
+    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_month`` (mean month of a year).
     """
     tariffs = scenario.tables["tariffs"]
     rows = in_force(scenario, ("fixed",))
     share = row_windows(rows)["months"].map(len).to_numpy(dtype=float) / MONTHS_PER_YEAR
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows) * share
-    fixed = rows[["tariff", "component"]].assign(price_per_month=price)
-    steps = _steps(scenario, ("energy", "demand"))
-    steps = steps[steps["tier_unit"] != "kwh_per_kw"]
-    windows = row_windows(steps)
-    by_month = [
-        step * (year_share(*window) if charge == "energy" else len(window[0]) / MONTHS_PER_YEAR)
-        for step, charge, *window in zip(
-            steps["step"],
-            steps["charge"],
-            windows["months"],
-            windows["weekday"],
-            windows["weekend"],
-            strict=True,
-        )
-    ]
-    tiers = steps[["tariff"]].assign(component=steps["tier_of"], price_per_month=by_month)
-    return pd.concat([fixed, tiers.astype({"price_per_month": float})], ignore_index=True)
+    return rows[["tariff", "component"]].assign(price_per_month=price).reset_index(drop=True)
 
 
 def _energy_charges(scenario: Scenario) -> pd.DataFrame:
     """Return the energy rows with price per kWh in the plan's currency, levy factor and windows."""
     tariffs = scenario.tables["tariffs"]
-    rows = top_tiers(in_force(scenario, ("energy",)))
+    rows = first_tiers(in_force(scenario, ("energy",)))
     levy = levy_factor(rows, tariffs)
     price = price_per_unit(rows) * _fx(scenario, rows) * levy
     windows = row_windows(rows).rename(columns={"months": "months_window"})
@@ -214,38 +193,6 @@ def in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
     begins = rows["start_date"].isna() | (rows["start_date"] < max(ends))
     lasts = rows["end_date"].isna() | (rows["end_date"] >= first)
     return rows[begins & lasts]
-
-
-def _steps(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
-    tariffs = scenario.tables["tariffs"]
-    rows = in_force(scenario, charges)
-    return tier_steps(rows, price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows))
-
-
-def _hours_use_charges(scenario: Scenario, like: pd.DataFrame) -> pd.DataFrame:
-    """Return hours-use energy tiers as demand charges: the step per kW of the month's measured peak."""
-    steps = _steps(scenario, ("energy",))
-    steps = steps[steps["tier_unit"] == "kwh_per_kw"]
-    windows = row_windows(steps)
-    within_month = [
-        year_share(EVERY_MONTH, weekday, weekend)
-        for weekday, weekend in zip(windows["weekday"], windows["weekend"], strict=True)
-    ]
-    rows = steps[["tariff"]].assign(
-        component=steps["tier_of"] + " hours of use",
-        day_type="all",
-        price_per_kw_month=steps["step"].to_numpy(dtype=float) * np.array(within_month, dtype=float),
-        months=windows["months"],
-        named=False,
-        start_date=steps["start_date"],
-        end_date=steps["end_date"],
-    )
-    for name in ("hours", "weekend_hours", "ratchet_season"):
-        value = EVERY_MONTH if name == "ratchet_season" else EVERY_HOUR
-        rows[name] = pd.Series([value] * len(rows), index=rows.index, dtype=object)
-    for name in ("ratchet_fraction", "minimum_kw", "contract_fraction"):
-        rows[name] = 0.0
-    return rows.reindex(columns=like.columns)
 
 
 def _fx(scenario: Scenario, rows: pd.DataFrame) -> np.ndarray:

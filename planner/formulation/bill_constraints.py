@@ -89,7 +89,7 @@ def billed_floor(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     Dual: currency per kW; what one kW less of floor would save in the month (>= 0).
     """
-    floors = c.billing.charges[(c.billing.charges["floor_kw"] > 0) & (c.billing.charges["price_per_kw"] > 0)]
+    floors = c.billing.charges[(c.billing.charges["floor_kw"] > 0) & c.billing.charges["billed"].astype(bool)]
     rows = number_rows(floors[CHARGE_MONTH])
     least = rows.assign(floor_kw=-floors["floor_kw"].to_numpy(float))
     opened = columns.frame("open")

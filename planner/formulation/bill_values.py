@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH
 from planner.formulation.blocks import ColumnIndex
 
@@ -21,15 +22,49 @@ def settled_bill(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> n
 
     month_peak_kw = max over its blocks of grid_kw
     billed_kw     = max(month_peak_kw, floor x open, ratchet x earlier month_peak_kw)
+    bill_tier     = part of the month's MWh or billed kW between the tier's start and its end
     """
-    if c.billing.charges.empty:
+    if c.billing.charges.empty and c.billing.tiers.empty:
         return values
     settled = values.copy()
     measured = _measured(c, columns, values)
     settled[columns.frame("month_peak_kw")["column"].to_numpy(int)] = measured.to_numpy(float)
     billed = columns.frame("billed_kw")
     settled[billed["column"].to_numpy(int)] = _billed(c, columns, values, measured)
+    _settle_tiers(c, columns, settled)
     return settled
+
+
+def _settle_tiers(c: Coefficients, columns: ColumnIndex, settled: np.ndarray) -> None:
+    """Fill the tiers of each month from the first one up, with the use and the peak as settled."""
+    use = _tier_use(c, columns, settled)
+    tiers = columns.frame("bill_tier").merge(c.billing.tiers, on=[*LADDER_MONTH, "tier"])
+    month = c.billing.ladders.set_index(LADDER_MONTH)
+    labels = pd.MultiIndex.from_frame(tiers[LADDER_MONTH])
+    peaks = columns.frame("month_peak_kw")
+    peak = peaks.assign(kw=settled[peaks["column"].to_numpy(int)]).set_index(CHARGE_MONTH)["kw"]
+    charge = tiers.assign(component=month["component"].reindex(labels).to_numpy())
+    scale = peak.reindex(pd.MultiIndex.from_frame(charge[CHARGE_MONTH])).to_numpy(float)
+    width = tiers["width"] * np.where(tiers["unit"] == "kwh_per_kw", scale, 1.0)
+    end = width.groupby([tiers[name] for name in LADDER_MONTH]).cumsum().fillna(np.inf)
+    start = (end - width).where(tiers["width"].notna(), np.nan)
+    below = end.groupby([tiers[name] for name in LADDER_MONTH]).shift(1).fillna(0.0)
+    start = start.fillna(below)
+    inside = np.clip(np.minimum(use.reindex(labels).to_numpy(float), end) - start, 0.0, None)
+    settled[tiers["column"].to_numpy(int)] = inside.to_numpy(float)
+
+
+def _tier_use(c: Coefficients, columns: ColumnIndex, settled: np.ndarray) -> pd.Series:
+    """Return MWh or billed kW of each month of a ladder."""
+    drawn = columns.frame("grid_kw")
+    drawn = drawn.assign(kw=settled[drawn["column"].to_numpy(int)])
+    energy = c.billing.fills.merge(drawn, on=["site", "period", "block"])
+    mwh = (energy["kw"] * energy["mwh_per_kw"]).groupby([energy[name] for name in LADDER_MONTH]).sum()
+    billed = columns.frame("billed_kw")
+    billed = billed.assign(kw=settled[billed["column"].to_numpy(int)])
+    ladders = c.billing.ladders[c.billing.ladders["unit"] == "kw"]
+    kw = ladders.merge(billed, on=CHARGE_MONTH).set_index(LADDER_MONTH)["kw"]
+    return pd.concat([mwh, kw])
 
 
 def _measured(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Series:

@@ -16,6 +16,7 @@ from planner.formulation import (
     order_constraints,
     service_constraints,
     site_constraints,
+    tier_constraints,
 )
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.columns import build_columns
@@ -60,6 +61,12 @@ FAMILIES: Mapping[str, Family] = {
         energisation_constraints.energised_provision,
         energisation_constraints.module_count,
         energisation_constraints.commissioning,
+        tier_constraints.bill_tier_balance,
+        tier_constraints.bill_tier_width,
+        tier_constraints.bill_tier_filled,
+        tier_constraints.bill_tier_gate,
+        tier_constraints.peak_attained,
+        tier_constraints.peak_chosen,
         budget_constraints.budget,
     )
 }

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients
+from planner.coefficients.billing import CHARGE_MONTH
 from planner.coefficients.build import installed_columns
 from planner.coefficients.order_terms import tier_labels
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
@@ -28,6 +29,9 @@ VARIABLES: Mapping[str, str] = {
     "peak_kw": "kW billed by a demand charge",
     "month_peak_kw": "kW measured in a month inside a charge's window, for charges billed by month",
     "billed_kw": "kW billed in a month by a charge billed by month",
+    "bill_tier": "MWh or kW of a month inside a tier of the tariff",
+    "bill_tier_reached": "1 while a month's use reaches a tier that is cheaper than the one below, binary",
+    "peak_block": "1 where a block sets a month's measured peak that may not be overstated, binary",
     "build_kw": "kW of IT hall capacity ordered",
     "open": "1 while a site is open, binary",
     "module": "modules ordered on the path to usable power, integer",
@@ -36,7 +40,7 @@ VARIABLES: Mapping[str, str] = {
 }
 """Every variable family and its unit."""
 
-BINARIES = frozenset(("placed", "tier", "open"))
+BINARIES = frozenset(("placed", "tier", "bill_tier_reached", "peak_block", "open"))
 """Families of a yes or no."""
 
 
@@ -79,10 +83,14 @@ def build_columns(c: Coefficients) -> ColumnIndex:
 
 def bill_columns(c: Coefficients) -> Mapping[str, pd.DataFrame]:
     """Return the labels of the columns of the bill by month."""
-    charges = c.billing.charges
+    charges, tiers, ladders = c.billing.charges, c.billing.tiers, c.billing.ladders
+    exact = ladders.loc[ladders["attained"].astype(bool), CHARGE_MONTH]
     return {
         "month_peak_kw": charges[LABELS["month_peak_kw"]],
-        "billed_kw": charges.loc[charges["price_per_kw"] > 0, LABELS["billed_kw"]],
+        "billed_kw": charges.loc[charges["billed"].astype(bool), LABELS["billed_kw"]],
+        "bill_tier": tiers[LABELS["bill_tier"]],
+        "bill_tier_reached": tiers.loc[tiers["falls"].astype(bool), LABELS["bill_tier_reached"]],
+        "peak_block": c.billing.peak_blocks.merge(exact, on=CHARGE_MONTH)[LABELS["peak_block"]],
     }
 
 

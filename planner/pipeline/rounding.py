@@ -15,6 +15,7 @@ import numpy as np
 from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import PlanModel
+from planner.formulation.columns import BINARIES
 from planner.formulation.pulp_face import PlanProblem
 from planner.solve import Solution, SolveOptions
 
@@ -36,8 +37,9 @@ def rounded_plans(
     optimise
         Solves the LP with the rounded columns held.
     """
-    # Yes or no of a smallest order, of a lot and of a tier follows from the orders held, but must be whole.
-    terms = any(len(model.columns.block(family)) for family in ("placed", "lots", "tier"))
+    # Yes or no of an order's terms and of a bill's tiers follows from the orders held, but must be whole.
+    follows = ("lots", *(BINARIES - {"open"}))
+    terms = any(len(model.columns.block(family)) for family in follows)
     lp = replace(options, relax=not terms, progress=None)
     totals = (_running_totals(c, model, relaxed, rounding) for rounding in (_floor, np.round, _ceil))
     for order in (*totals, _whole(model, relaxed, "order", _floor)):

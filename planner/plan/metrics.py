@@ -12,6 +12,8 @@ from planner.inputs import Scenario
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 MINUTES_PER_HOUR = 60.0
+ELECTRICITY_LINES = ("energy", "energy_tiers", "demand_charge", "demand_tiers", "tariff_fixed")
+"""Cost lines of the electricity bill."""
 
 
 def token_frame(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -64,7 +66,7 @@ def accounting_cost(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd
     years = bought["product"].map(life)
     depreciation = float((bought["units"] * bought["unit_price"] * np.minimum(used, years) / years).sum())
     rented = float(lines.reindex(["lease", "reserved_rent", "on_demand_rent", "spot_rent"]).fillna(0.0).sum())
-    electricity = float(lines.reindex(["energy", "demand_charge", "tariff_fixed"]).fillna(0.0).sum())
+    electricity = float(lines.reindex(list(ELECTRICITY_LINES)).fillna(0.0).sum())
     return pd.Series(
         {
             "accelerator depreciation": depreciation,

@@ -19,6 +19,7 @@ def electricity_rows(rows: Rows, time: Clock) -> None:
         _carbon(rows, drawn)
     if len(charged_peaks(rows)):
         _demand(rows)
+    _plan_lines(rows)
 
 
 def _energy(rows: Rows) -> dict[str, At]:
@@ -104,6 +105,28 @@ def _carbon(rows: Rows, drawn: dict[str, At]) -> None:
         for site in charged
     ]
     rows.line_total("carbon", "Carbon", parts, "mid", rows.content.currency)
+
+
+PLAN_LINES = {
+    "energy_tiers": "Energy tiers above or below the first tier's price",
+    "demand_tiers": "Demand tiers above or below the first tier's price",
+}
+"""Parts of the bill that the sheet carries as the plan has them: their steps are no product of two cells."""
+
+
+def _plan_lines(rows: Rows) -> None:
+    costs = rows.content.frame("costs", ["line", "site", "period", "amount"])
+    currency, names = rows.content.currency, list(rows.content.timeline.names)
+    for line, title in PLAN_LINES.items():
+        wide = by_period(costs[costs["line"] == line], ["site"], "amount", rows.content.timeline)
+        if wide.empty:
+            continue
+        rows.title(title)
+        parts = [
+            rows.plan_values("Amount as planned", "", str(site), "costs", currency, amount)
+            for site, amount in zip(wide["site"], wide[names].to_numpy(float), strict=True)
+        ]
+        rows.line_total(line, title, parts, "mid", currency)
 
 
 def charged_peaks(rows: Rows) -> pd.DataFrame:

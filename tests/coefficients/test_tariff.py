@@ -124,7 +124,7 @@ def test_a_coincident_peak_carries_its_whole_year_in_the_months_of_its_window():
     assert bool(table.loc["cp", "named"])
 
 
-def test_of_a_ladder_the_plan_takes_the_top_price_and_books_the_steps_as_fixed():
+def test_of_a_ladder_the_plain_price_is_the_first_tiers():
     tiers = [
         charge("first", "energy", 0.10, "kwh", tier_of="ladder", tier_from=0, tier_unit="kwh"),
         charge("rest", "energy", 0.06, "kwh", tier_of="ladder", tier_from=20_000, tier_unit="kwh"),
@@ -133,25 +133,14 @@ def test_of_a_ladder_the_plan_takes_the_top_price_and_books_the_steps_as_fixed()
     ]
     for rows in (tiers, tiers[::-1]):
         case = scenario(rows)
-        assert prices(case).to_numpy() == pytest.approx(0.06 * 0.25)
-        assert demand_charges(case)["price_per_kw_month"].tolist() == pytest.approx([17 * 0.25])
-        # a month of 1,000 MWh: 20,000 * 0.10 + 980,000 * 0.06 = 0.06 * 1e6 + 800
-        monthly = fixed_charges(case).set_index("component")["price_per_month"]
-        assert monthly["ladder"] == pytest.approx(20_000 * 0.04 * 0.25)
-        assert monthly["kw"] == pytest.approx(100 * 7 * 0.25)
+        assert prices(case).to_numpy() == pytest.approx(0.10 * 0.25)
+        assert demand_charges(case)["price_per_kw_month"].tolist() == pytest.approx([24 * 0.25])
+        assert fixed_charges(case).empty
 
 
-def test_hours_of_use_tiers_become_a_demand_charge_of_the_plan():
-    tiers = [
-        charge("first", "energy", 0.10, "kwh", tier_of="use", tier_from=0, tier_unit="kwh_per_kw"),
-        charge("second", "energy", 0.07, "kwh", tier_of="use", tier_from=200, tier_unit="kwh_per_kw"),
-        charge("third", "energy", 0.05, "kwh", tier_of="use", tier_from=400, tier_unit="kwh_per_kw"),
-    ]
-    case = scenario(tiers)
-    # 1 kW for 730 h: 200 * 0.10 + 200 * 0.07 + 330 * 0.05 = 730 * 0.05 + 200 * 0.05 + 200 * 0.02
-    assert prices(case).to_numpy() == pytest.approx(0.05 * 0.25)
-    assert demand_charges(case)["price_per_kw_month"].tolist() == pytest.approx([14 * 0.25])
-    assert fixed_charges(case).empty
+def test_use_below_the_first_start_is_free():
+    above = charge("above", "energy", 0.10, "kwh", tier_of="ladder", tier_from=500, tier_unit="kwh")
+    assert prices(scenario([above])).to_numpy() == pytest.approx(0.0)
 
 
 def test_a_price_change_inside_the_horizon_splits_by_date():

@@ -156,6 +156,13 @@ def random_charges(draw):
         if draw.random() < 0.4:
             row |= {"months": draw.choice(["1-6", "3;5;7", "10-4"])}
         charges.append(row)
+    tiers = [(start, float(draw.uniform(-0.05, 0.1))) for start in (0, 40_000, 90_000)]
+    charges += ladder("use", "energy", "kwh", "kwh", *tiers, months=draw.choice(["1-12", "2-4"]))
+    hours = [(start, float(draw.uniform(0, 0.1))) for start in (0, 100, 300)]
+    charges += ladder("hours", "energy", "kwh", "kwh_per_kw", *hours)
+    steps = [(start, float(draw.uniform(1, 20))) for start in (0, 200, 500)]
+    more = {"ratchet_fraction": 0.5, "hours": "07-19"} if draw.random() < 0.5 else {}
+    charges += ladder("kw", "demand", "kw_month", "kw", *steps, **more)
     return charges
 
 
@@ -167,3 +174,81 @@ def test_the_model_bills_random_loads_what_the_calculator_bills(seed):
     cells = cells_of(case)
     kw = draw.gamma(2.0, 200.0, len(cells))
     assert solve_bill(case, cells, kw).total == pytest.approx(calculated(case, cells, kw, contract_kw=700))
+
+
+def ladder(name, charge, unit, tier_unit, *tiers, **more):
+    """Return the tiers (start, price) of one charge."""
+    return [
+        {
+            "component": f"{name} {start:g}",
+            "charge": charge,
+            "price": price,
+            "price_unit": unit,
+            "tier_of": name,
+            "tier_from": start,
+            "tier_unit": tier_unit,
+            **more,
+        }
+        for start, price in tiers
+    ]
+
+
+def test_energy_tiers_that_get_dearer_need_no_binary():
+    rows = ladder("use", "energy", "kwh", "kwh", (0, 0.05), (20_000, 0.08), (50_000, 0.20))
+    case = bill_scenario(rows, starts("2027-01-01", 2), [1, 1])
+    cells = cells_of(case)
+    kw = kw_by_month(cells, [100, 20])
+    solved = solve_bill(case, cells, kw)
+    # 74,400 kWh in January and 13,440 in February.
+    by_hand = 20_000 * 0.05 + 30_000 * 0.08 + 24_400 * 0.20 + 13_440 * 0.05
+    assert solved.total == pytest.approx(by_hand)
+    assert solved.total == pytest.approx(calculated(case, cells, kw))
+    assert solved.of("bill_tier_reached").empty
+    assert solved.of("bill_tier")["value"].iloc[:6].sum() == pytest.approx(74.4 + 13.44)
+
+
+def test_energy_tiers_that_get_cheaper_fill_from_below():
+    rows = ladder("use", "energy", "kwh", "kwh", (0, 0.20), (20_000, 0.08), (50_000, 0.05))
+    case = bill_scenario(rows, starts("2027-01-01", 2), [1, 1])
+    cells = cells_of(case)
+    kw = kw_by_month(cells, [100, 20])
+    solved = solve_bill(case, cells, kw)
+    assert solved.total == pytest.approx(20_000 * 0.20 + 30_000 * 0.08 + 24_400 * 0.05 + 13_440 * 0.20)
+    assert solved.total == pytest.approx(calculated(case, cells, kw))
+
+
+def test_hours_of_use_tiers_follow_the_measured_peak_whichever_way_they_go():
+    for prices in ((0.10, 0.07, 0.05), (0.05, 0.07, 0.10)):
+        tiers = list(zip((0, 200, 400), prices, strict=True))
+        case = bill_scenario(ladder("use", "energy", "kwh", "kwh_per_kw", *tiers), ["2027-01-01"], [1])
+        cells = cells_of(case)
+        day = cells["hour_utc"].between(8, 19).to_numpy()
+        kw = np.where(day, 90.0, 30.0)
+        # 12 x 90 and 12 x 30 kW on 31 days: 44,640 kWh, 496 hours of the peak of 90 kW.
+        solved = solve_bill(case, cells, kw)
+        by_hand = 90 * (200 * prices[0] + 200 * prices[1] + 96 * prices[2])
+        assert solved.total == pytest.approx(by_hand)
+        assert solved.total == pytest.approx(calculated(case, cells, kw))
+
+
+def test_demand_tiers_split_the_billed_kilowatts_whichever_way_they_go():
+    for prices in ((24, 17), (17, 24)):
+        tiers = list(zip((0, 100), prices, strict=True))
+        rows = ladder("kw", "demand", "kw_month", "kw", *tiers, ratchet_fraction=0.8)
+        case = bill_scenario([energy("energy", 0.0), *rows], starts("2027-01-01", 2), [1, 1])
+        cells = cells_of(case)
+        kw = kw_by_month(cells, [300, 120])
+        solved = solve_bill(case, cells, kw)
+        assert solved.total == pytest.approx(2 * 100 * prices[0] + (200 + 140) * prices[1])
+        assert solved.total == pytest.approx(calculated(case, cells, kw))
+
+
+def test_windows_with_the_same_steps_share_the_tiers_of_the_month():
+    rows = [
+        *ladder("day", "energy", "kwh", "kwh", (0, 0.20), (20_000, 0.14), hours="08-20"),
+        *ladder("night", "energy", "kwh", "kwh", (0, 0.10), (20_000, 0.04), hours="20-08"),
+    ]
+    case = bill_scenario(rows, ["2027-01-01"], [1])
+    cells = cells_of(case)
+    kw = np.random.default_rng(1).uniform(20, 100, len(cells))
+    assert solve_bill(case, cells, kw).total == pytest.approx(calculated(case, cells, kw))

@@ -97,7 +97,7 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
     whole = {block.family for block in columns.blocks if block.integer.all()}
     fluid = {block.family for block in columns.blocks if not block.integer.any()}
     bought = {"order", "placed", "lots", "tier", "rent", "rent_hour", "module", "unpowered"}
-    assert whole == {*bought, "open"}
+    assert whole == {*bought, "open", "bill_tier_reached", "peak_block"}
     assert whole | fluid == {block.family for block in columns.blocks}
     assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier"))
     relaxed = build_columns(tiny(settings=settings(integer_hourly_rent=False)))

@@ -26,3 +26,22 @@ def test_a_share_of_a_contract_nobody_states_is_named_as_a_lower_bound() -> None
     sites = [row | ({"contract_kw": 500} if row.get("tariff") else {}) for row in rows["sites"]]
     stated = scenario_rows.scenario({"tariffs": [*rows["tariffs"], demand], "sites": sites}).warnings
     assert not any("lower bound" in text for text in stated)
+
+
+def tiered(name, hours, *prices):
+    plain = {"tariff": "grid", "charge": "energy", "price_unit": "kwh", "currency": "EUR", "day_type": "all"}
+    return [
+        {**scenario_rows.STATED, **plain, "component": f"{name} {k}", "price": price, "hours": hours}
+        | {"tier_of": name, "tier_from": 10_000 * k, "tier_unit": "kwh"}
+        for k, price in enumerate(prices)
+    ]
+
+
+def test_tiers_whose_steps_differ_between_hours_are_named() -> None:
+    rows = scenario_rows.tables()["tariffs"]
+    alike = [*tiered("high", "07-22", 0.15, 0.12), *tiered("low", "22-07", 0.10, 0.07)]
+    apart = [*tiered("high", "07-22", 0.15, 0.12), *tiered("low", "22-07", 0.10, 0.09)]
+    short = tiered("high", "07-22", 0.15, 0.12)
+    for tiers, named in ((alike, False), (apart, True), (short, True)):
+        warnings = scenario_rows.scenario({"tariffs": [*rows, *tiers]}).warnings
+        assert any("price steps differ" in text for text in warnings) is named

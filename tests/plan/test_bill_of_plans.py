@@ -20,7 +20,7 @@ from planner.coefficients.bill import yearly_bill
 from planner.plan import Plan, audit_plan
 
 MONTHS = ("2027-01", "2027-02", "2027-03")
-ELECTRICITY = ("energy", "demand_charge", "tariff_fixed", "minimum_take")
+ELECTRICITY = ("energy", "energy_tiers", "demand_charge", "demand_tiers", "tariff_fixed", "minimum_take")
 
 
 def monthly() -> list[dict]:
@@ -93,3 +93,31 @@ def test_a_ratchet_makes_the_plan_rent_away_a_single_month_of_peak():
     ratchet = scenario(tables | {"tariffs": [energy(), demand_charge("delivery", 4, ratchet_fraction=0.75)]})
     assert least_cost(plain) == pytest.approx(4 * (80 + 3 * 52.5))
     assert least_cost(ratchet) == pytest.approx(100 + 4 * (70 + 3 * 52.5))
+
+
+def tiered(name: str, charge: str, unit: str, *tiers: tuple[float, float]) -> list[dict]:
+    """Return the tiers (start, price) of a charge that counts kWh of the month or billed kW."""
+    more = {"charge": charge, "tier_of": name, "tier_unit": "kwh" if charge == "energy" else "kw"}
+    rows = [energy(f"{name} {start:g}", price, **more, tier_from=start) for start, price in tiers]
+    return [row | {"price_unit": unit} for row in rows]
+
+
+def test_a_plan_under_tiers_that_get_cheaper_and_a_credit_for_low_use_is_audited():
+    # 80 kW in January is 59,520 kWh; the first 20,000 cost less than the rest, the last ones less again.
+    tiers = tiered("use", "energy", "kwh", (0, 0.02), (20_000, 0.10), (40_000, 0.06))
+    steps = tiered("kw", "demand", "kw_month", (0, 9), (50, 4))
+    case = scenario(
+        {
+            "periods": monthly()[:2],
+            "sites": [hall(opening_cost=10.0)],
+            "tariffs": [*tiers, *steps],
+            "offers": [purchase(price=100)],
+            "demand": demand(MONTHS[:2], [8, 4]),
+        }
+    )
+    plan = solved(case)
+    january = 20_000 * 0.02 + 20_000 * 0.10 + 19_520 * 0.06 + 50 * 9 + 30 * 4
+    february = 20_000 * 0.02 + 6_880 * 0.10 + 40 * 9
+    assert electricity(plan) == pytest.approx(january + february)
+    bill = yearly_bill(plan.scenario.tables["tariffs"], implied_load(plan))
+    assert electricity(plan) == pytest.approx(bill.as_json()["total"])

@@ -168,6 +168,43 @@ def plan_bills_the_charge_in_full(view: View) -> Iterator[Finding]:
         yield Notice(sites.fault(at, "tariff", f"{message}; `planner bill` prices it in full"))
 
 
+def tiers_of_windows_agree(view: View) -> Iterator[Finding]:
+    """Yield sites whose tariff has energy tiers in windows that a plan can only bill at their mean."""
+    sites, tariffs = view["sites"], view["tariffs"].frame
+    tiered = tariffs[(tariffs["charge"] == "energy") & tariffs["tier_of"].notna()]
+    uneven = {name for name, rows in tiered.groupby("tariff") if _uneven(rows)}
+    for at in rows_where(sites, (sites.frame["kind"] != "cloud") & sites.frame["tariff"].isin(uneven)):
+        message = (
+            "has energy tiers whose price steps differ between the hours of a month: a plan bills their mean, "
+            "weighted by hours, which is exact for a flat load only; `planner bill` prices them in full"
+        )
+        yield Notice(sites.fault(at, "tariff", message))
+
+
+def _uneven(rows: pd.DataFrame) -> bool:
+    """Return whether ladders of one tariff leave hours of a month out, or step differently inside it."""
+    ladders = []
+    for _, ladder in rows.sort_values("tier_from").groupby("tier_of"):
+        first, price = ladder.iloc[0], ladder["price"].to_numpy(float)
+        hours = parse_hours(first["hours"])
+        late = hours if pd.isna(first["weekend_hours"]) else parse_hours(first["weekend_hours"])
+        week = np.concatenate(
+            [hours * (first["day_type"] != "weekend"), late * (first["day_type"] != "weekday")]
+        )
+        base = 0.0 if first["tier_from"] > 0 else price[0]
+        key = (first["tier_unit"], *ladder["tier_from"])
+        ladders.append((key, set(parse_months(first["months"])), week.astype(int), price - base))
+    for month in range(1, MONTHS_PER_YEAR + 1):
+        now = [ladder for ladder in ladders if month in ladder[1]]
+        for key in {ladder[0] for ladder in now}:
+            same = [ladder for ladder in now if ladder[0] == key]
+            covered = sum(ladder[2] for ladder in same)
+            steps = np.array([ladder[3] for ladder in same])
+            if np.any(covered != 1) or not np.allclose(steps, steps[0]):
+                return True
+    return False
+
+
 def history_is_of_a_charge(view: View) -> Iterator[Finding]:
     """Yield earlier peaks of a charge that the site's tariff does not have."""
     history = view["peak_history"]
@@ -199,6 +236,20 @@ RULES = (
     Rule(
         plan_bills_the_charge_in_full,
         ("sites.tariff", "sites.kind", "sites.contract_kw", "tariffs.charge", "tariffs.contract_fraction"),
+    ),
+    Rule(
+        tiers_of_windows_agree,
+        (
+            "sites.tariff",
+            "sites.kind",
+            "tariffs.tier_of",
+            "tariffs.tier_from",
+            "tariffs.price",
+            "tariffs.months",
+            "tariffs.hours",
+            "tariffs.weekend_hours",
+            "tariffs.day_type",
+        ),
     ),
     Rule(
         history_is_of_a_charge,

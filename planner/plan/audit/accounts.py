@@ -21,6 +21,7 @@ from planner.plan.audit.site_costs import (
     sunk_entries,
     value_entries,
 )
+from planner.plan.audit.tier_bills import tier_entries
 
 Source = Callable[[Books], pd.DataFrame]
 
@@ -54,6 +55,8 @@ SOURCES: Mapping[str, Source] = {
     "energy": energy_entries,
     "carbon": energy_entries,
     "demand_charge": peak_entries,
+    "energy_tiers": tier_entries,
+    "demand_tiers": tier_entries,
     "optional_demand_value": value_entries,
     "sunk_book_value": sunk_entries,
 }

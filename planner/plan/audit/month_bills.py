@@ -21,7 +21,7 @@ USUAL_MONTHS_BACK = 11
 def by_month(books: Books) -> pd.Series:
     """Return which (site, component) are billed month by month: index site, component; True.
 
-    All charges with a ratchet or a floor are; others are where the plan says so.
+    All charges with a ratchet, a floor or tiers are; others are where the plan says so.
     """
     sites = books.facts.sites
     own = sites[sites["kind"].ne("cloud")].reset_index()
@@ -29,7 +29,7 @@ def by_month(books: Books) -> pd.Series:
     pairs = pairs[~pairs["named"].astype(bool)]
     stated = books["billed_peaks"]
     listed = pd.MultiIndex.from_frame(stated[["site", "component"]].drop_duplicates())
-    needed = (pairs["ratchet_fraction"] > 0) | (_least_kw(pairs) > 0)
+    needed = (pairs["ratchet_fraction"] > 0) | (_least_kw(pairs) > 0) | pairs["tier_of"].notna()
     index = pd.MultiIndex.from_frame(pairs[["site", "component"]])
     return pd.Series(needed.to_numpy(bool) | index.isin(listed), index=index)
 
@@ -52,15 +52,19 @@ def owed_sites(books: Books) -> set[str]:
     return set(pairs.loc[(_least_kw(pairs) > 0) | ratchets, "site"])
 
 
+def dated_periods(books: Books) -> pd.DataFrame:
+    """Return the periods with ``months`` blank where their length is stated in hours."""
+    periods = books.facts.periods
+    return periods.assign(months=periods["months"].where(~periods["stated_in_hours"]))
+
+
 def month_bills(books: Books) -> pd.DataFrame:
     """Return site, component, period, month, measured_kw, billed_kw, price_per_kw, looking back month by month.
 
     billed = max(measured, ratchet x highest earlier peak that counts, least kW x open)
     """
-    columns = [*CHARGE_MONTH, "measured_kw", "billed_kw", "price_per_kw"]
-    periods = books.facts.periods
-    periods = periods.assign(months=periods["months"].where(~periods["stated_in_hours"]))
-    cells = billing_cells(periods, books["block_cells"])
+    columns = [*CHARGE_MONTH, "measured_kw", "billed_kw", "price_per_kw", "share"]
+    cells = billing_cells(dated_periods(books), books["block_cells"])
     kind = by_month(books)
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
     rows = []
@@ -96,7 +100,7 @@ def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
             [kw for when, kw in earlier if 1 <= now - when <= span and when % 12 + 1 in season], default=0.0
         )
         share = float(is_open.get((row["site"], month["period"]), 1.0))
-        ratchet = row["ratchet_fraction"]
+        ratchet, held = row["ratchet_fraction"], _held(row, month)
         rows.append(
             {
                 "site": row["site"],
@@ -105,7 +109,8 @@ def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
                 "month": month_label(pd.Series([now])).iloc[0],
                 "measured_kw": measured,
                 "billed_kw": max(measured, ratchet * owed, max(least, ratchet * floor) * share),
-                "price_per_kw": row["price_per_kw_month"] * _held(row, month),
+                "price_per_kw": row["price_per_kw_month"] * held,
+                "share": held,
             }
         )
         known.append((now, measured))
@@ -141,7 +146,7 @@ def month_entries(books: Books) -> pd.DataFrame:
 def billed_months(books: Books) -> Check:
     """Return the check that every month is billed what the tariff bills: measured and billed kW, amount."""
     stated, own = books["billed_peaks"], month_bills(books)
-    billed = own[own["price_per_kw"] > 0.0]
+    billed = own[own["share"] > 0.0]
     parts = []
     for name, mine in (("billed_kw", billed), ("measured_kw", own)):
         index = pd.MultiIndex.from_frame(stated[CHARGE_MONTH])

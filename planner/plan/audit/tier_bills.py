@@ -1,0 +1,80 @@
+"""What the tiers of energy and demand charges add to the bill, filled month by month from kW at the meter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.bill_tiers import LADDER_MONTH, demand_tiers, energy_tiers, ladder_rows
+from planner.coefficients.plan_meter import PlanMeter, billing_cells, plan_meter
+from planner.plan.audit.books import Books
+from planner.plan.audit.hardware_costs import entries
+from planner.plan.audit.month_bills import dated_periods, month_bills
+
+
+def site_meters(books: Books) -> dict[str, PlanMeter]:
+    """Return the load of every own and colocation site, laid out for billing."""
+    cells = billing_cells(dated_periods(books), books["block_cells"])
+    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
+    drawn = books.grid_kw
+    meters = {}
+    for site, offset in own["utc_offset_h"].items():
+        known = drawn.index.get_level_values("site") == site
+        meters[str(site)] = plan_meter(cells, float(offset), drawn[known].droplevel("site"))
+    return meters
+
+
+def tier_entries(books: Books) -> pd.DataFrame:
+    """Return what the use inside each tier costs above the first tier's price."""
+    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
+    scenario, usable = books.facts.scenario, books.usable_kw
+    energy, demand = ladder_rows(scenario, "energy"), ladder_rows(scenario, "demand")
+    bills = month_bills(books)
+    parts = []
+    for site, meter in site_meters(books).items():
+        tariff = own["tariff"][site]
+        rows = energy[energy["tariff"] == tariff]
+        peak = meter.month_peak_kw
+        for tiers, ladders, _ in energy_tiers(meter, site, rows, usable[site]) if len(rows) else ():
+            by_peak = (ladders["unit"] == "kwh_per_kw").to_numpy().any()
+            use = pd.Series(meter.month_kwh / 1_000, index=_months(meter))
+            scale = pd.Series(peak if by_peak else 1.0, index=_months(meter))
+            parts.append(_filled(tiers, use, scale).assign(line="energy_tiers"))
+        for _, ladder in demand[demand["tariff"] == tariff].groupby("tier_of", sort=False):
+            named = set(ladder["component"])
+            own_bills = bills[(bills["site"] == site) & bills["component"].isin(named)]
+            use = own_bills.set_index(["period", "month"])["billed_kw"]
+            row = {"site": site, "floor_kw": 0.0, **ladder.iloc[0][["tier_of", "component"]]}
+            share = own_bills.set_index(["period", "month"])["share"].reindex(_months(meter)).fillna(0.0)
+            tiers, _ = demand_tiers(meter, row, ladder, share.to_numpy(float), usable[site])
+            parts.append(_filled(tiers, use, use * 0.0 + 1.0).assign(line="demand_tiers"))
+    names = [*LADDER_MONTH, "line", "amount"]
+    table = pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
+    return pd.concat(
+        [
+            entries(
+                table[table["line"] == line], line, "opex", "mid", table.loc[table["line"] == line, "amount"]
+            )
+            for line in ("energy_tiers", "demand_tiers")
+        ],
+        ignore_index=True,
+    )
+
+
+def _months(meter: PlanMeter) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(meter.bill_months[["period", "month"]])
+
+
+def _filled(tiers: pd.DataFrame, use: pd.Series, scale: pd.Series) -> pd.DataFrame:
+    """Return the tiers with ``amount``: the use between their start and end times their step."""
+    rows = []
+    for (period, month), ladder in tiers.groupby(["period", "month"], sort=False):
+        start, total = 0.0, float(use.get((period, month), 0.0))
+        for tier in ladder.sort_values("tier").to_dict("records"):
+            width = np.inf if pd.isna(tier["width"]) else tier["width"] * float(scale[period, month])
+            inside = min(max(total - start, 0.0), width)
+            rows.append(
+                {**{name: tier[name] for name in LADDER_MONTH}, "amount": inside * tier["price_step"]}
+            )
+            start += width
+    return pd.DataFrame(rows, columns=[*LADDER_MONTH, "amount"])
