@@ -60,6 +60,8 @@ TAKEN_COLUMNS = [
     "e2e_ms",
     "latency_pass_fraction",
     "quality_pass_fraction",
+    "prefill_kw",
+    "decode_kw",
     "unit_kw",
     "provider",
     "band_low_ratio",

@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.inputs import resolved_workloads
 from planner.inputs.scenario import Scenario
+from planner.performance.activity import with_activity
 from planner.performance.aiconfigurator_points import database_points
 from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
 from planner.performance.clocks import NOMINAL, clocks_in_use
@@ -22,7 +23,7 @@ from planner.performance.measured_points import measured_points
 from planner.performance.opaque import opaque_pairs, opaque_points, opaque_rows
 from planner.performance.option_points import option_points
 from planner.performance.options import measured_speculation, tied_to_measured
-from planner.performance.power import unit_kw
+from planner.performance.power import mixed_kw, phase_kw
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.performance.routes import route_budgets
 from planner.performance.select import (
@@ -62,6 +63,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     frames = [frame[FACT_COLUMNS] for frame in provided if len(frame)]
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FACT_COLUMNS)
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
+    candidates = with_activity(candidates, scenario.tables, engines, shapes, constants)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
     routes = route_budgets(scenario)
     chosen, budgets = classes(
@@ -71,10 +73,9 @@ def operating_points(scenario: Scenario) -> PointSet:
         clocks_in_use(scenario),
     )
     passed = attained_fraction(factors, workloads)
-    chosen = chosen.assign(
-        latency_pass_fraction=chosen["workload"].map(passed).astype(float),
-        unit_kw=unit_kw(chosen, products, constants),
-    )
+    chosen = chosen.assign(latency_pass_fraction=chosen["workload"].map(passed).astype(float))
+    chosen = chosen.join(phase_kw(chosen, products, constants))
+    chosen = chosen.assign(unit_kw=mixed_kw(chosen))
     kept, dominated = undominated(chosen, products)
     unserved = without_served(estimates_refused, candidates)
     refused = [stated_refused, measured_refused, pair_refused, unserved, options_refused, database.refused]

@@ -10,19 +10,28 @@ from planner.units import W_PER_KW
 WHOLE_SYSTEM_WORDS = "system|server|node|unit|instance|rack|wall"
 
 
-def unit_kw(points: pd.DataFrame, products: pd.DataFrame, constants: RooflineConstants) -> pd.Series:
-    """Return kW of one unit at full run of each point; NaN when nothing about its power is known.
+def phase_kw(points: pd.DataFrame, products: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    """Return kW of one unit while it works on prompts and while it decodes; NaN when nothing is known.
 
-    ``idle + (busy - idle) * (f * prefill_power_ratio + (1 - f) * decode_power_ratio)``, at most nameplate,
-    with f the share of busy time in prefill. First form: busy draw is a mix of the two phases; prompts keep
-    the arithmetic units busy and draw more, decoding waits for memory and draws less. A measured draw of the
-    unit replaces the formula; without an idle figure the busy draw stands as it is, without a busy figure the
-    nameplate does.
+    ``idle + (busy - idle) * level``, at most nameplate, with
+
+    ``level = (memory * a_m + compute * a_c, at most 1 - static) / (reference - static)``
+
+    a_m, a_c: traffic and arithmetic over their peaks in the phase; memory, compute, static: shares of a chip's
+    thermal design power (``bench/fit_power.py``); reference: the same of the run in which a product's busy draw is
+    measured, so that there the level is 1. Fans, host and network follow the chips between idle and busy. Prompts
+    keep the arithmetic busy and draw near the limit; decoding waits for memory. Where a point does not say enough
+    for its activity, prefill and decode take catalogue ratios; a measured draw of the unit stands for both phases;
+    without an idle figure the busy draw stands as it is, without a busy figure the nameplate does.
 
     Parameters
     ----------
     points : DataFrame
-        Columns product, prefill_time_fraction, measured_kw.
+        Columns product, measured_kw and ``activity.ACTIVITY``.
+
+    Returns
+    -------
+    DataFrame: prefill_kw, decode_kw on the index of the points.
     """
     facts = products.set_index("product")[["nameplate_kw", "idle_kw", "busy_kw"]].reindex(
         points["product"].to_numpy()
@@ -30,11 +39,30 @@ def unit_kw(points: pd.DataFrame, products: pd.DataFrame, constants: RooflineCon
     facts.index = points.index
     busy = facts["busy_kw"].fillna(facts["nameplate_kw"])
     idle = facts["idle_kw"].fillna(busy)
-    share = points["prefill_time_fraction"]
-    level = share * constants.prefill_power_ratio + (1.0 - share) * constants.decode_power_ratio
-    drawn = idle + (busy - idle).clip(lower=0.0) * level
     ceiling = pd.concat([facts["nameplate_kw"], busy], axis=1).max(axis=1)
-    return points["measured_kw"].fillna(pd.concat([drawn, ceiling], axis=1).min(axis=1, skipna=False))
+    compute = constants.power_compute_fraction
+    draws = {
+        "prefill_kw": (points["prefill_compute_fraction"] * compute, constants.prefill_power_ratio),
+        "decode_kw": (
+            points["decode_compute_fraction"] * compute
+            + points["decode_memory_fraction"] * constants.power_memory_fraction,
+            constants.decode_power_ratio,
+        ),
+    }
+    reference = constants.power_busy_fraction - constants.power_static_fraction
+    result = {}
+    for name, (active, unknown_level) in draws.items():
+        level = (active.clip(upper=1.0 - constants.power_static_fraction) / reference).fillna(unknown_level)
+        drawn = idle + (busy - idle).clip(lower=0.0) * level
+        limited = pd.concat([drawn, ceiling], axis=1).min(axis=1, skipna=False)
+        result[name] = points["measured_kw"].fillna(limited)
+    return pd.DataFrame(result, index=points.index)
+
+
+def mixed_kw(points: pd.DataFrame) -> pd.Series:
+    """Return kW of one unit over both phases at nominal clock: ``f * prefill_kw + (1 - f) * decode_kw``."""
+    share = points["prefill_time_fraction"]
+    return share * points["prefill_kw"] + (1.0 - share) * points["decode_kw"]
 
 
 def measured_unit_kw(rows: pd.DataFrame, products: pd.DataFrame) -> pd.Series:

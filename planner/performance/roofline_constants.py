@@ -48,6 +48,10 @@ class RooflineConstants:
     anchored_band_low_ratio: float
     anchored_band_high_ratio: float
     opaque_prefill_time_fraction: float
+    power_static_fraction: float
+    power_memory_fraction: float
+    power_compute_fraction: float
+    power_busy_fraction: float
     prefill_power_ratio: float
     decode_power_ratio: float
     chunk_budget_tokens: float

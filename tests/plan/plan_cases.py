@@ -659,6 +659,7 @@ def by_hand() -> Scenario:
         | {"family": "plain", "mfu_bf16_fraction": 0.5, "mfu_fp8_fraction": None, "mfu_fp4_fraction": None}
     ]
     steady = {"opaque_prefill_time_fraction": 0.5, "prefill_power_ratio": 1, "decode_power_ratio": 1}
+    steady |= {"power_compute_fraction": 1e9, "power_busy_fraction": 1}
     tables["roofline_constants"] = [
         row | {"value": steady.get(str(row["constant"]), row["value"])}
         for row in tables["roofline_constants"]

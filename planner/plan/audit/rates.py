@@ -23,6 +23,8 @@ POINT_COLUMNS = [
     "e2e_ms",
     "latency_pass_fraction",
     "quality_pass_fraction",
+    "prefill_kw",
+    "decode_kw",
     "unit_kw",
 ]
 
@@ -52,19 +54,21 @@ def busy_unit(facts: Facts, points: pd.DataFrame, rows: pd.DataFrame) -> pd.Data
     peak_ratio     = f * minute peak of prompts + (1 - f) * minute peak of outputs
     added_kw       = max(kW at the point - idle kW, 0); 0 where hosted
 
-    f is the share of busy time in prefill. kW at the point: measured or modelled, else the product's busy kW,
-    else its nameplate.
+    f is the share of busy time in prefill. kW at the point: those of prefill and decode, each weighted with the
+    time it takes at the clock held in it; else the kW of both, else the product's busy kW, else its nameplate.
     """
     point = points_of(points, rows)
     workload = at(facts.workloads, rows, ["workload"])
     share = point["prefill_time_fraction"]
-    slower = share / held_clock(facts, rows["cooling"], "prefill") + (1.0 - share) / held_clock(
-        facts, rows["cooling"], "decode"
-    )
+    first = share / held_clock(facts, rows["cooling"], "prefill")
+    later = (1.0 - share) / held_clock(facts, rows["cooling"], "decode")
+    slower = first + later
     product = at(
         facts.table("products", "product")[["busy_kw", "nameplate_kw", "idle_kw"]], point, ["product"]
     )
-    kw = point["unit_kw"].where(point["unit_kw"].notna(), product["busy_kw"])
+    kw = (first * point["prefill_kw"] + later * point["decode_kw"]) / slower
+    kw = kw.where(kw.notna(), point["unit_kw"])
+    kw = kw.where(kw.notna(), product["busy_kw"])
     kw = kw.where(kw.notna(), product["nameplate_kw"]).fillna(0.0)
     ours = facts.sites["kind"].reindex(rows["site"]).ne("cloud").to_numpy()
     return pd.DataFrame(

@@ -37,6 +37,8 @@ REQUIRED = {
         "e2e_ms",
         "latency_pass_fraction",
         "quality_pass_fraction",
+        "prefill_kw",
+        "decode_kw",
         "unit_kw",
     ],
     "routes": ["workload", "region", "site", "rtt_ms", "ttft_class", "admissible"],
