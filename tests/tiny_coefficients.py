@@ -25,7 +25,13 @@ DAY, NIGHT = 1_500.0, 2_844.0
 
 def tiny(**changed: Any) -> Coefficients:
     """Return the case; named frames are put in the place of its own."""
-    parts = _time() | _service() | _fleet() | _sites() | {"costs": costs(), "energised": _path()}
+    parts = (
+        _time()
+        | _service()
+        | _fleet()
+        | _sites()
+        | {"costs": costs(), "energised": _path(), "deferrable": _hours()}
+    )
     return replace(Coefficients(settings=settings(), **parts), **changed)
 
 
@@ -266,6 +272,16 @@ def billing() -> Billing:
             ("hall", "hours", "t2", "2027-08", "day", 0.26),
             ("hall", "hours", "t2", "2027-08", "night", 0.484),
         ),
+    )
+
+
+def _hours() -> pd.DataFrame:
+    """Return days of three hours, two of the block day and one of the block night, in which chat may wait for one."""
+    return table(
+        "workload region period month day_type hour_utc block block_share arriving most_waiting next_hour",
+        ("chat", "east", "t1", 1, "all", 0, "day", 0.5, 9.0, 9.0, 1),
+        ("chat", "east", "t1", 1, "all", 1, "day", 0.5, 7.0, 7.0, 2),
+        ("chat", "east", "t1", 1, "all", 2, "night", 1.0, 4.0, 4.0, 0),
     )
 
 

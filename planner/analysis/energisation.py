@@ -23,8 +23,8 @@ def earlier_power(scenario: Scenario, site: str, quarters: int = 1) -> Scenario:
     Its ``site_power`` dates, the dates of modules that come by themselves, and the lead times of modules to order (13
     weeks a quarter, not below zero) all move together: the whole path is earlier, not one item of it.
     """
-    months, weeks = pd.DateOffset(months=MONTHS_PER_QUARTER * quarters), WEEKS_PER_QUARTER * quarters
-    power, modules = scenario.tables["site_power"], scenario.tables["site_modules"]
+    months = pd.DateOffset(months=MONTHS_PER_QUARTER * quarters)
+    power = scenario.tables["site_power"]
     there = power["site"] == site
     start = scenario.tables["periods"]["start_date"].min()
     late = there & (power["from_date"] > start)
@@ -33,16 +33,26 @@ def earlier_power(scenario: Scenario, site: str, quarters: int = 1) -> Scenario:
     )
     # Two steps that both fall on the first day: the later one is what holds.
     moved = moved.drop_duplicates(["site", "from_date"], keep="last").reset_index(drop=True)
+    modules = moved_modules(scenario.tables["site_modules"], site, -quarters)
+    return replace(scenario, tables={**scenario.tables, "site_power": moved, "site_modules": modules})
+
+
+def moved_modules(modules: pd.DataFrame, site: str, quarters: int) -> pd.DataFrame:
+    """Return ``site_modules`` with the path of a site so many quarters later (earlier: negative).
+
+    Dates of modules that come by themselves move by the calendar, lead times of modules to order by 13 weeks a quarter
+    and not below zero.
+    """
+    months, weeks = pd.DateOffset(months=MONTHS_PER_QUARTER * quarters), WEEKS_PER_QUARTER * quarters
     own = modules["site"] == site
     dated = modules["ordered_date"].notna() | modules["energised_date"].notna()
     shifted = {
-        name: modules[name].where(~(own & ~dated), (modules[name] - weeks).clip(lower=0.0)) for name in LEADS
+        name: modules[name].where(~(own & ~dated), (modules[name] + weeks).clip(lower=0.0)) for name in LEADS
     }
     shifted |= {
-        name: modules[name].where(~own, modules[name] - months) for name in ("ordered_date", "energised_date")
+        name: modules[name].where(~own, modules[name] + months) for name in ("ordered_date", "energised_date")
     }
-    tables = {**scenario.tables, "site_power": moved, "site_modules": modules.assign(**shifted)}
-    return replace(scenario, tables=tables)
+    return modules.assign(**shifted)
 
 
 def late_sites(scenario: Scenario) -> list[str]:

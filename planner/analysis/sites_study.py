@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from planner.analysis.energisation import moved_modules
 from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnBlock, ColumnIndex, RowBlock
 from planner.formulation.build import PlanModel
@@ -145,11 +146,12 @@ def without_site(model: PlanModel, site: str) -> PlanModel:
 
 
 def shifted(scenario: Scenario, site: str, quarters: int) -> Scenario:
-    """Return the scenario with the energisation dates of a site moved by so many quarters (earlier: negative)."""
+    """Return the scenario with all power of a site so many quarters later (earlier: negative): dates and modules."""
     power = scenario.tables["site_power"]
     moved = power["from_date"] + pd.DateOffset(months=MONTHS_PER_QUARTER * quarters)
     dates = power["from_date"].where(power["site"] != site, moved)
-    tables = {**scenario.tables, "site_power": power.assign(from_date=dates)}
+    modules = moved_modules(scenario.tables["site_modules"], site, quarters)
+    tables = {**scenario.tables, "site_power": power.assign(from_date=dates), "site_modules": modules}
     return replace(scenario, tables=tables)
 
 

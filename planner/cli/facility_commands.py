@@ -41,3 +41,32 @@ def energisation(
         click.echo("the power of every site is there on the first day")
         return
     click.echo(frame_text(found.round(2)))
+
+
+@facility.command(cls=ExampleCommand, examples=["planner facility deferral small --json"])
+@scenario_argument
+@set_option
+@json_option
+def deferral(scenario: str, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Tell what it is worth that work waits for cheaper, cooler or cleaner hours.
+
+    Plans twice: with every request served when it arrives, and with each workload waiting as long as it may
+    (deferral_h). Shifted energy x price difference is the saving in energy wherever total use is the same.
+    """
+    from planner.analysis import deferral_value
+    from planner.inputs import load_scenario
+
+    found = deferral_value(load_scenario(scenario, overrides))
+    if as_json:
+        parts = {"costs": found.costs, "energy": found.energy, "requests": found.requests}
+        tables = {name: part.to_dict("records") for name, part in parts.items()}
+        echo_json({"saving": found.saving, "uncertainty": found.uncertainty, **tables})
+        return
+    click.echo(f"saving {found.saving:,.2f} (present value; the proofs leave {found.uncertainty:,.2f} open)")
+    for title, part in (
+        ("requests shifted", found.requests),
+        ("energy shifted", found.energy),
+        ("cost by line", found.costs),
+    ):
+        click.echo(title)
+        click.echo(frame_text(part, indent="  ") if len(part) else "  nothing")

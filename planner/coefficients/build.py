@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from planner.coefficients import cost, energisation, fleet, order_cost, order_terms, serving, site
+from planner.coefficients import cost, deferral, energisation, fleet, order_cost, order_terms, serving, site
 from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH, billing
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
@@ -61,10 +61,13 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     routes = points.routes.loc[
         points.routes["admissible"], ["workload", "region", "site", "ttft_class", "rtt_ms"]
     ]
-    demand = demand[demand["requests_per_s"] > 0].reset_index(drop=True)
+    waiting = deferral.deferrable_hours(scenario, workloads, assigned, cell_demand)
+    # What waits may be served in a block in which nothing arrives.
+    kept = (demand["requests_per_s"] > 0) | demand["workload"].isin(waiting["workload"])
+    demand = demand[kept].reset_index(drop=True)
     runs = serving.run_options(scenario, points, stand, workloads)
     supply = fleet.supply_limits(scenario, periods)
-    useful = order_terms.useful_units(runs, demand, shapes, stand)
+    useful = order_terms.useful_units(runs, deferral.most_served(demand, waiting), shapes, stand)
     tiers, tier_reach = order_terms.tier_frames(scenario, orders, supply, useful)
     ordered = order_cost.order_costs(scenario, stand, orders, alive, periods)
     return Coefficients(
@@ -114,6 +117,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         tiers=tiers,
         tier_reach=tier_reach,
         energised=path,
+        deferrable=waiting,
     )
 
 
@@ -185,6 +189,7 @@ LABELS: Mapping[str, list[str]] = {
     "run": ["point", "site", "cooling", "period", "block"],
     "flow": ["workload", "shape", "region", "site", "period", "block"],
     "unserved": ["workload", "region", "period", "block"],
+    "waiting": deferral.WAITING,
     "grid_kw": ["site", "period", "block"],
     "peak_kw": ["site", "component", "period"],
     "month_peak_kw": CHARGE_MONTH,

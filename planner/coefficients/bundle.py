@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from planner.coefficients.billing import Billing
+from planner.coefficients.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.energisation import Energisation
 from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.inputs import Settings
@@ -69,6 +70,8 @@ class Coefficients:
     costs
         Family name -> label columns of the family, line, kind, paid_period, timing, amount per unit of the column.
         Key ``constant`` holds amounts that no decision changes.
+    deferrable
+        Hours in which requests may be left waiting (see ``deferral.deferrable_hours``).
     energised
         The path to usable power: what its modules carry, what can be ordered, what may wait unpowered.
     """
@@ -104,3 +107,4 @@ class Coefficients:
     tier_reach: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIER_REACH))
     billing: Billing = field(default_factory=Billing)
     energised: Energisation = field(default_factory=Energisation)
+    deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))

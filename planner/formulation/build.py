@@ -11,6 +11,7 @@ from planner.coefficients import Coefficients
 from planner.formulation import (
     bill_constraints,
     budget_constraints,
+    deferral_constraints,
     energisation_constraints,
     fleet_constraints,
     order_constraints,
@@ -33,6 +34,8 @@ FAMILIES: Mapping[str, Family] = {
         service_constraints.prefill_balance,
         service_constraints.decode_balance,
         service_constraints.capacity,
+        deferral_constraints.served_hour,
+        deferral_constraints.deferral_window,
         fleet_constraints.fleet_balance,
         fleet_constraints.supply,
         fleet_constraints.hourly_supply,

@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnIndex, RowBlock
+from planner.formulation.deferral_constraints import put_off
 from planner.formulation.joining import number_rows, row_block, terms
 
 SERVED = ["workload", "shape", "ttft_class", "site", "period", "block"]
@@ -16,11 +17,13 @@ POOL_BLOCK = ["product", "site", "cooling", "period", "block"]
 def demand_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Every request is routed to a site, or is optional and left unserved pro rata over its shapes.
 
-    sum_s flow[w,l,r,s,t,b] + h[w,l] * unserved[w,r,t,b]  ==  h[w,l] * D[w,r,t,b]
+    sum_s flow[w,l,r,s,t,b] + h[w,l] * (unserved[w,r,t,b] + sum_c g[c] * waiting[w,r,t,c])  ==  h[w,l] * D[w,r,t,b]
     for every workload w, shape l, region r, period t, block b with demand
 
     flow      requests/s routed to site s                               column flow
     unserved  requests/s of optional demand not served, all shapes      column unserved
+    waiting   requests/s x h waiting at the end of hour c               column waiting, where demand may be put off
+    g         fraction: share of c in its own block, less share of the next hour in the block of that one: c.deferrable
     h         share of requests with this shape, fraction               c.shapes
     D         requests/s, first attempts                                c.demand
 
@@ -32,6 +35,9 @@ def demand_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     rows = number_rows(load[key])
     lost = columns.frame("unserved").merge(shares, on="workload")
     parts = [terms(rows, columns.frame("flow"), key, 1.0), terms(rows, lost, key, "share_fraction")]
+    if len(c.deferrable):
+        moved = put_off(c, columns).merge(shares, on="workload")
+        parts.append(terms(rows, moved.assign(rate=moved["rate"] * moved["share_fraction"]), key, "rate"))
     return row_block(
         "demand_balance", rows, "==", (load["requests_per_s"] * load["share_fraction"]).to_numpy(), parts
     )

@@ -76,6 +76,10 @@ class Settings(BaseModel):
         description="most latency classes per workload: routes with near budgets use the points of the tightest "
         "among them; 0 = as many as there are budgets",
     )
+    defer_demand: bool = Field(
+        default=False,
+        description="requests wait for a cheaper, cooler or cleaner hour as long as their workload allows (deferral_h)",
+    )
     integer_hourly_rent: bool = Field(
         default=True, description="units rented by the hour are whole numbers in every block"
     )

@@ -13,9 +13,9 @@ def resolved_workloads(scenario: Scenario) -> pd.DataFrame:
     """Return the workloads table with every target stated per row.
 
     ``ttft_ms``, ``tpot_ms``, ``e2e_ms``, ``percentile`` are the workload's own where given, else those of its
-    service class; blank in both = no target. Two columns are added: ``availability_fraction`` and
-    ``deferral_h``, those of the class. A workload without a class has no availability target (0) and does
-    not wait (0).
+    service class; blank in both = no target, and ``deferral_h`` likewise. ``availability_fraction`` of the class
+    is added. A workload without a class has no availability target (0) and, unless it says so itself, does not
+    wait (0).
 
     Returns
     -------
@@ -34,4 +34,6 @@ def resolved_workloads(scenario: Scenario) -> pd.DataFrame:
         column: name.map(classes[column]).astype(float).where(name.notna(), 0.0)
         for column in ("availability_fraction", "deferral_h")
     }
+    own = workloads["deferral_h"]
+    promised["deferral_h"] = own.where(own.notna(), promised["deferral_h"])
     return workloads.assign(**filled, **promised)

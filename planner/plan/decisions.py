@@ -53,6 +53,7 @@ def decision_frames(
         "flows": flows,
         "placement": _placement(c, flows),
         "unserved": decided(columns, values, "unserved", "requests_per_s").drop(columns="column"),
+        "waiting": decided(columns, values, "waiting", "requests_waiting").drop(columns="column"),
         "energy": energy,
         "peaks": _peaks(c, columns, values),
         "billed_peaks": billed_peaks(c, columns, values),

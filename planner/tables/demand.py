@@ -63,7 +63,7 @@ SERVICE_CLASSES = Table(
         number(
             "deferral_h",
             "h",
-            "how long a request may wait for a better hour; 0 = not at all; stated only: no plan defers",
+            "how long a request may wait for a better hour; 0 = not at all; used where settings defer_demand",
             required=True,
             high=8_760,
         ),
@@ -127,6 +127,12 @@ WORKLOADS = Table(
             "s",
             "mean time between an answer and the next request of its session; needed for options with a prefix cache",
             high=1e6,
+        ),
+        number(
+            "deferral_h",
+            "h",
+            "how long a request may wait for a better hour; blank = the class's; used where settings defer_demand",
+            high=8_760,
         ),
         positive(
             "minute_peak_input_ratio",

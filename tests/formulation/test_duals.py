@@ -114,6 +114,7 @@ def cases() -> dict[str, Case]:
     poor = busy() | {"budgets": tiny().budgets}
     thin = busy() | {"site_limits": tiny().site_limits, "halls": tiny().halls}
     built = campus_only()
+    resting = hot | {"deferrable": tiny().deferrable}
     return {
         "a confirmed unit": Case(
             changed(hot, "supply", "units", offer="box reserved"), 2.0, 0.2, ("supply",),
@@ -155,6 +156,10 @@ def cases() -> dict[str, Case]:
         "a kW carried by the smallest item of the path": Case(
             lambda value: built | {"energised": carrying(value)}, 30.0, 0.3, ("path_power",),
             lambda dual: dual("path_power", item="switchgear"),
+        ),
+        "a request that may wait": Case(
+            changed(resting, "deferrable", "most_waiting", workload="chat"), 0.5, 0.05, ("deferral_window",),
+            lambda dual: dual("deferral_window", workload="chat"),
         ),
         # The row is in thousands, and so is its dual.
         "a thousand of budget": Case(

@@ -130,6 +130,13 @@ def waiting_fits_the_target(view: View) -> Iterator[Finding]:
         yield workloads.fault(at, "waiting_ms", f"must be below the target of {target.iloc[at]:.6g} ms")
 
 
+def who_waits_has_no_first_token_to_wait_for(view: View) -> Iterator[Finding]:
+    """Yield workloads that may be put off for hours and promise their first token within a time."""
+    workloads = view["workloads"]
+    for at in rows_where(workloads, (workloads.frame["deferral_h"] > 0) & target_of(view, "ttft_ms").notna()):
+        yield workloads.fault(at, "deferral_h", "must be 0 or blank: the workload has a ttft_ms target")
+
+
 def optional_demand_has_a_value(view: View) -> Iterator[Finding]:
     """Yield workloads whose optional demand would never be served, because it is worth nothing."""
     if view.settings.objective != "cost":
@@ -162,5 +169,6 @@ RULES = (
     Rule(opaque_point_has_a_rate, ("operating_points.shape", "operating_points.requests_per_s")),
     Rule(target_has_a_percentile, (*TARGET_COLUMNS, "workloads.percentile", "service_classes.percentile")),
     Rule(waiting_fits_the_target, (*TARGET_COLUMNS, "workloads.waiting_ms")),
+    Rule(who_waits_has_no_first_token_to_wait_for, ("workloads.deferral_h", *TARGET_COLUMNS)),
     Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
 )

@@ -9,6 +9,7 @@ import pandas as pd
 from planner.plan.audit import (
     calendar_checks,
     cost_checks,
+    deferral,
     energised,
     fleet_checks,
     headline_checks,
@@ -37,6 +38,8 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             calendar_checks.block_pue,
             service_checks.demand_balance,
             service_checks.must_serve,
+            deferral.served_hour,
+            deferral.deferral_window,
             service_checks.prefill_balance,
             service_checks.decode_balance,
             service_checks.capacity,

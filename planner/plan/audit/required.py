@@ -88,6 +88,7 @@ REQUIRED = {
     "flows": ["workload", "shape", "region", "site", "period", "block", "requests_per_s"],
     "placement": ["workload", "region", "site", "period", "requests_per_s", "share_fraction", "rtt_ms"],
     "unserved": ["workload", "region", "period", "block", "requests_per_s"],
+    "waiting": ["workload", "region", "period", "month", "day_type", "hour_utc", "requests_waiting"],
     "energy": ["site", "period", "block", "hours", "it_kw", "grid_kw", "pue", "price_per_kwh", "kwh"],
     "peaks": ["site", "component", "period", "peak_kw"],
     "billed_peaks": [

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.deferral import put_off
 from planner.plan.audit.facts import at
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 
@@ -17,12 +18,13 @@ DEMANDED = ["workload", "region", "period", "block"]
 
 
 def demand_balance(books: Books) -> Check:
-    """Return the check that sum over sites of flow + share * unserved == share * demand, by shape, region and
-    block.
+    """Return the check that sum over sites of flow + share * unserved == share * demand less what is put off to
+    another block, by shape, region and block.
     """
     flows, lost = books["flows"], books["unserved"]
     share = books.tokens["share_fraction"].rename("share").reset_index()
-    asked = books.block_demand.rename("requests_per_s").reset_index().merge(share, on="workload")
+    served = books.block_demand.sub(put_off(books), fill_value=0.0)
+    asked = served.rename("requests_per_s").reset_index().merge(share, on="workload")
     left_out = lost.merge(share, on="workload")
     key = ["workload", "shape", "region", "period", "block"]
     routed = pd.concat([flows[[*key, "requests_per_s"]], _part(left_out, key)], ignore_index=True)
