@@ -18,6 +18,7 @@ LINE_ORDER = (
     "lease",
     "reserved_rent",
     "prepaid_rent_left",
+    "commitment_after_horizon",
     "on_demand_rent",
     "spot_rent",
     "facility_build",
@@ -106,12 +107,14 @@ def largest_lines(content: Content, most: int) -> pd.DataFrame:
 
 RESIDUAL_LINES = ("hardware_residual", "facility_residual")
 """Lines that are a value kept, not a payment."""
+COMMITMENT_LINE = "commitment_after_horizon"
+"""The charge for terms that outlive the horizon: no payment inside it."""
 
 
 def payments(content: Content) -> pd.DataFrame:
-    """Return the cost rows that are really paid: no residual value, no value of demand, nothing sunk."""
+    """Return the cost rows that are really paid in the horizon: no value at its end or of demand, nothing sunk."""
     rows = counted(content)
-    return rows[~rows["line"].isin(RESIDUAL_LINES)].reset_index(drop=True)
+    return rows[~rows["line"].isin((*RESIDUAL_LINES, COMMITMENT_LINE))].reset_index(drop=True)
 
 
 def depreciation(content: Content) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.commitment import charge_after_horizon
 from planner.coefficients.cost import (
     HOURLY_LINES,
     lot_prices,
@@ -28,7 +29,9 @@ MILESTONES = ("order", "delivery", "acceptance")
 def order_costs(
     scenario: Scenario, stand: pd.DataFrame, orders: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return what one ordered unit costs: price by milestone, charges, residual at the end, term payments."""
+    """Return what one ordered unit costs: price by milestone, charges, residual at the end, term payments, and what a
+    term that outlives the horizon is charged.
+    """
     table = orders.merge(stand, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
     table["start_years"] = table["period"].map(periods["start_years"])
     table["price_paid"] = price_in_period(table, table["start_years"])
@@ -37,6 +40,7 @@ def order_costs(
     parts = [
         *_purchases(scenario, bought, periods),
         *_terms(termed, alive, periods),
+        _beyond(scenario, termed, periods),
         *_warranty(scenario, stand, bought, alive, periods),
     ]
     return pd.concat(parts, ignore_index=True)
@@ -191,6 +195,14 @@ def _terms(termed: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> 
         ),
     ]
     return rows
+
+
+def _beyond(scenario: Scenario, termed: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    began = periods["start_years"].to_numpy()[termed["in_service_ordinal"].to_numpy(int)]
+    end_years = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
+    _, charge = charge_after_horizon(scenario, termed, began, end_years)
+    last = termed.assign(paid_period=periods.index[-1], timing="end")
+    return _paid(last, "commitment_after_horizon", "opex", charge)
 
 
 def hours_after_horizon(termed: pd.DataFrame, periods: pd.DataFrame) -> np.ndarray:

@@ -86,6 +86,55 @@ class Settings(BaseModel):
     residual_method: Literal["market", "sinking_fund", "none"] = Field(
         default="market", description="value of hardware at the end of the horizon"
     )
+    commitment_method: Literal["market", "full", "none"] = Field(
+        default="market",
+        description="charge at the end of the horizon for leases and reservations that run on: payments left less "
+        "the market rent of the service left (market, valued like bought hardware), all payments left (full), none",
+    )
+    commitment_horizon_years: float = Field(
+        default=1.0,
+        ge=0,
+        description="a horizon shorter than this is a sample of operation that lasts: terms that outlive it are not "
+        "charged",
+    )
+    lease_rule: Literal["ifrs16", "asc842", "opex"] = Field(
+        default="ifrs16",
+        description="leases of hardware on the balance sheet: all but short ones (ifrs16), those that are finance "
+        "leases by term or value (asc842), none (opex); hosted offers and reservations are services",
+    )
+    lease_short_term_months: float = Field(
+        default=12.0, ge=0, description="a lease of no more months is expensed under every rule"
+    )
+    lease_life_fraction: float = Field(
+        default=0.75,
+        gt=0,
+        le=1,
+        description="asc842: a term of at least this share of the life is a finance lease",
+    )
+    lease_value_fraction: float = Field(
+        default=0.9,
+        gt=0,
+        le=1,
+        description="asc842: payments worth at least this share of the purchase price are a finance lease",
+    )
+    tax_rate_fraction: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="income tax that deductions save, cash and accounting ledger only",
+    )
+    debt_share_fraction: float = Field(
+        default=0.0, ge=0, le=1, description="share of capex paid with loans, cash and accounting ledger only"
+    )
+    loan_rate_fraction: Annotated[float | None, BeforeValidator(_none_from_blank)] = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="interest of loans and leases per year; blank = the discount rate",
+    )
+    loan_term_years: float = Field(
+        default=5.0, gt=0, le=40, description="years in which a loan is repaid, in level payments"
+    )
     carbon_price_per_t: float = Field(
         default=0.0, ge=0, description="price of one tonne of CO2 of electricity, in the scenario's currency"
     )

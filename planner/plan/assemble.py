@@ -15,6 +15,7 @@ from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
 from planner.performance import PointSet
 from planner.plan.decisions import decision_frames
+from planner.plan.finance import finance_frames
 from planner.plan.ledger import cost_ledger, liability_after_horizon
 from planner.plan.metrics import accounting_cost, metric_frame, token_frame
 from planner.plan.plan import Plan
@@ -59,6 +60,7 @@ def solved_plan(
     frames["orders"] = frames["orders"].assign(cost=_order_cost(c, frames))
     frames["rfq"] = rfq_frame(frames["orders"])
     frames["payments"] = payment_frame(c, frames["orders"])
+    frames |= finance_frames(scenario, c, frames)
     headline = _headline(scenario, c, frames)
     frames["metrics"] = metric_frame(scenario, c, frames, headline)
     frames["waterfall"] = waterfall_frame(scenario, c, frames)

@@ -22,6 +22,9 @@ LEDGER = [
     "discount_factor",
     "discounted",
     "in_objective",
+    "timing",
+    "cooling",
+    "decided_period",
 ]
 
 
@@ -39,21 +42,26 @@ def cost_ledger(
 
     Returns
     -------
-    DataFrame with LEDGER columns: amount undiscounted, ``discounted`` = amount x discount_factor, ``in_objective``.
+    DataFrame with LEDGER columns: amount undiscounted, ``discounted`` = amount x discount_factor, ``in_objective``;
+    ``decided_period`` is the period of the decision that causes the row, ``timing`` start or mid of the period of
+    payment, or end of the horizon (a value, not a payment).
     """
     terms = cost_terms(c, columns)
     column = terms["column"].to_numpy(int)
     level = np.where(column >= 0, values[np.maximum(column, 0)], 1.0)
     amount = terms["amount"].to_numpy(float) * level
     rows = terms.assign(
-        amount=amount, discounted=amount * terms["discount_factor"], period=terms["paid_period"]
+        amount=amount,
+        discounted=amount * terms["discount_factor"],
+        decided_period=terms.get("period", np.nan),
+        period=terms["paid_period"],
     )
-    for name in ("site", "offer", "workload"):
+    for name in ("site", "offer", "workload", "cooling", "decided_period"):
         if name not in rows:
             rows[name] = np.nan
         rows[name] = rows[name].astype("str")
     rows["in_objective"] = (rows["kind"] != "value") | (objective == "cost")
-    key = ["line", "kind", "period", "site", "offer", "workload", "discount_factor", "in_objective"]
+    key = [name for name in LEDGER if name not in ("amount", "discounted")]
     summed = rows.groupby(key, dropna=False, sort=False, as_index=False)[["amount", "discounted"]].sum()
     summed = summed[summed["amount"].abs() > 1e-12]
     return pd.concat([summed, _sunk(scenario, c)], ignore_index=True)[LEDGER]
@@ -75,8 +83,11 @@ def _sunk(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
             "discount_factor": 1.0,
             "discounted": booked["book_value"].to_numpy(float),
             "in_objective": False,
+            "timing": "start",
+            "cooling": booked["cooling"].to_numpy(),
+            "decided_period": np.nan,
         }
-    ).astype({"workload": "str"})
+    ).astype({"workload": "str", "decided_period": "str"})
 
 
 def liability_after_horizon(c: Coefficients, orders: pd.DataFrame) -> float:

@@ -292,6 +292,32 @@ RESIDUALS = Table(
     ),
 )
 
+DEPRECIATION = Table(
+    "depreciation",
+    "how each class of asset is written off, in the books and for tax; a class without a row: level over its life",
+    ("asset_class",),
+    (
+        key("asset_class", "class of a product, or building, cooling_plant, site_opening"),
+        choice("book_method", "method in the books", ("straight_line", "declining_balance", "macrs")),
+        positive(
+            "book_life_years",
+            "years",
+            "accounting life; blank = service life; for macrs the recovery class",
+            band=(0.5, 50),
+        ),
+        fraction("book_residual_fraction", "book value kept at the end of the life over cost; blank = 0"),
+        positive("declining_ratio", "ratio", "of declining_balance: 2 = double; blank = 2", band=(1, 3)),
+        choice("tax_method", "method for tax", ("as_books", "straight_line", "macrs"), required=False),
+        positive(
+            "tax_life_years",
+            "years",
+            "life for tax; for macrs the recovery class: 3, 5, 7, 10, 15, 20",
+            band=(1, 50),
+        ),
+        *provenance(),
+    ),
+)
+
 FLEET = Table(
     "fleet",
     "what is installed or already ordered",
@@ -316,4 +342,4 @@ FLEET = Table(
     scope="scenario",
 )
 
-TABLES = (CHIPS, CHIP_FAMILIES, PRODUCTS, OFFERS, SUPPLY, RESIDUALS, FLEET)
+TABLES = (CHIPS, CHIP_FAMILIES, PRODUCTS, OFFERS, SUPPLY, RESIDUALS, DEPRECIATION, FLEET)

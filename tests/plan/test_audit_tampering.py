@@ -159,6 +159,18 @@ FRAMES = [
     Tampering("unserved_fraction", "optional", "unserved", "requests_per_s", times(2), "largest"),
     Tampering("liability_after_horizon", "far_apart", "orders", "units", plus(1), {"offer": "box lease"}),
     Tampering("headline_lists", "limited", "fleet", "units", plus(1)),
+    Tampering("asset_cost", "limited", "assets", "cost", times(1.01)),
+    Tampering("asset_terms", "limited", "assets", "book_life_years", plus(1)),
+    Tampering("asset_terms", "limited", "assets", "book_method", to("declining_balance")),
+    Tampering("depreciation", "limited", "accounting", "amount", times(1.01), {"category": "depreciation"}),
+    Tampering("book_value", "limited", "book_value", "closing", times(1.01)),
+    Tampering("commitments", "bridged", "commitments", "owed_after_horizon", plus(1)),
+    Tampering("cash_payments", "limited", "cash", "amount", times(1.01)),
+    Tampering("loans", "limited", "cash", "category", to("loan drawn")),
+    Tampering("tax", "limited", "accounting", "category", to("income tax")),
+    Tampering("idle_capacity", "limited", "accounting", "amount", times(1.1), {"use": "idle"}),
+    Tampering("reconciliation", "limited", "reconciliation", "paid_after", plus(100)),
+    Tampering("reconciliation", "far_apart", "accounting", "amount", plus(9), {"category": "lease interest"}),
 ]
 
 LINES = {
@@ -177,7 +189,13 @@ LINES = {
         "carbon",
         "demand_charge",
     ),
-    "bridged": ("on_demand_rent", "reserved_rent", "spot_rent", "sunk_book_value"),
+    "bridged": (
+        "on_demand_rent",
+        "reserved_rent",
+        "commitment_after_horizon",
+        "spot_rent",
+        "sunk_book_value",
+    ),
     "far_apart": ("lease",),
     "owned": ("facility_build", "cooling_build", "facility_residual", "cooling_maintenance", "site_opening"),
     "optional": ("optional_demand_value",),

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from planner.finance import MACRS_HALF_YEAR
 from planner.inputs.checks.view import Finding, Notice, Rule, View, judge, rows_where
 from planner.units import W_PER_KW
 
@@ -145,6 +146,23 @@ CHIP = ("bf16_tflops", "fp8_tflops", "fp4_tflops", "memory_gb", "memory_tb_per_s
 UNIT = ("nameplate_kw", "busy_kw", "idle_kw", "provisioned_kw")
 MODEL = ("layers", "hidden", "heads", "kv_heads", "parameters_total_b", "parameters_active_b")
 
+
+def depreciation_has_its_life(view: View) -> Iterator[Finding]:
+    """Yield methods of depreciation whose life is not one they can use: MACRS has recovery classes only."""
+    classes = view["depreciation"]
+    allowed = ", ".join(str(years) for years in MACRS_HALF_YEAR)
+    for books in ("book", "tax"):
+        life = classes.frame[f"{books}_life_years"]
+        wrong = (classes.frame[f"{books}_method"] == "macrs") & ~life.isin(list(MACRS_HALF_YEAR))
+        for at in rows_where(classes, wrong):
+            yield classes.fault(at, f"{books}_life_years", f"a MACRS recovery class, one of {allowed}")
+    late = classes.frame["book_method"].eq("macrs") & classes.frame["book_residual_fraction"].fillna(0.0).gt(
+        0.0
+    )
+    for at in rows_where(classes, late):
+        yield classes.fault(at, "book_residual_fraction", "MACRS writes off the whole cost: leave blank")
+
+
 RULES = (
     Rule(chip_is_plausible, tuple(f"chips.{name}" for name in CHIP)),
     Rule(
@@ -166,6 +184,7 @@ RULES = (
         ),
     ),
     Rule(model_is_plausible, tuple(f"models.{name}" for name in MODEL)),
+    Rule(depreciation_has_its_life, ("depreciation.book_life_years", "depreciation.tax_life_years")),
     Rule(residuals_fall_with_age, ("residuals.age_years", "residuals.residual_fraction")),
     Rule(
         fleet_stands_under_its_cooling,

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.commitment_costs import commitment_entries
 from planner.plan.audit.energised import module_entries, waiting_entries
 from planner.plan.audit.hardware_costs import keeping_entries, order_entries, rent_entries
 from planner.plan.audit.report import beside, total
@@ -58,6 +59,7 @@ SOURCES: Mapping[str, Source] = {
     "energy_tiers": tier_entries,
     "demand_tiers": tier_entries,
     "optional_demand_value": value_entries,
+    "commitment_after_horizon": commitment_entries,
     "sunk_book_value": sunk_entries,
 }
 """Every cost line, and what recomputes it."""

@@ -14,6 +14,7 @@ from planner.plan.audit import (
     fleet_checks,
     headline_checks,
     latency_checks,
+    ledger_checks,
     month_bills,
     order_checks,
     service_checks,
@@ -103,6 +104,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
         for check in (
             cost_checks.known_lines,
             cost_checks.counted_lines,
+            *ledger_checks.CHECKS,
             headline_checks.objective,
             headline_checks.total_cost,
             headline_checks.effective_tokens,

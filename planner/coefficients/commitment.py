@@ -1,0 +1,83 @@
+"""What a lease or reservation that outlives the horizon costs beyond it, less what its service is then worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.money import market_residual
+from planner.inputs import Scenario
+from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
+
+
+def owed_per_year(table: pd.DataFrame, price: str) -> np.ndarray:
+    """Return the payments of one unit in a year of 8,760 hours or 12 months."""
+    hourly = (table["price_unit"] == "unit_hour").to_numpy()
+    return np.asarray(
+        table[price].to_numpy() * np.where(hourly, HOURS_PER_YEAR, MONTHS_PER_YEAR), dtype=float
+    )
+
+
+def level_value(rate_fraction: float, years: np.ndarray) -> np.ndarray:
+    """Return the present value of one unit of money a year, paid evenly: ``(1 - (1 + r)^-n) / ln(1 + r)``."""
+    if rate_fraction == 0:
+        return np.asarray(years, dtype=float)
+    return np.asarray((1.0 - (1.0 + rate_fraction) ** -years) / np.log1p(rate_fraction), dtype=float)
+
+
+def charge_after_horizon(
+    scenario: Scenario, table: pd.DataFrame, began_years: np.ndarray, end_years: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the worth of the service left over its payments, and the charge per unit at the end of the horizon.
+
+    charge = (1 - w) x rent of the years left, at its value on the last day of the horizon
+
+    whether it is still to be paid or was paid up front (which ``prepaid_rent_left`` gives back in full).
+
+    w = market rent of the years left / contract rent, both read from the market value ``m`` by age that credits
+    bought hardware (setting ``residual_method``), with age ``a`` at the end of the horizon and term ``T``:
+
+    market rent of the years a..T, at a  =  m(a) - m(T) (1 + r)^-(T - a)
+    level rent of the term, per year     =  (1 - m(T) (1 + r)^-T) / A(T),   A(n) value of 1 a year for n years
+    w = (m(a) - m(T) (1 + r)^-(T - a)) / (level rent x A(T - a)), at least 0, at most 1
+
+    So a commitment is treated as a purchase is: where value falls faster at first, service bought for later years is
+    worth less than it costs. By the sinking fund m(a) = A(L - a) / A(L), rent is level and w = 1: nothing is charged;
+    nor is it where no market value is known (``residual_method`` none, or a class without residual values).
+    ``commitment_method`` full charges all rent left, none nothing. A horizon shorter than
+    ``commitment_horizon_years`` is a sample of operation that lasts: nothing is charged.
+
+    Parameters
+    ----------
+    table
+        One row per order: price_paid, price_unit, service_years, asset_class, life_years.
+    began_years, end_years
+        Start of service of each row; end of the horizon.
+    """
+    settings = scenario.settings
+    rate, term = settings.discount_rate_fraction, table["service_years"].to_numpy(float)
+    age = np.clip(end_years - began_years, 0.0, term)
+    left = term - age
+    known = table["asset_class"].isin(scenario.tables["residuals"]["asset_class"]).to_numpy(bool)
+    if settings.commitment_method == "none" or end_years < settings.commitment_horizon_years - 1e-9:
+        worth = np.ones(len(table))
+    elif settings.commitment_method == "full":
+        worth = np.zeros(len(table))
+    elif settings.residual_method != "market":
+        worth = np.ones(len(table))
+    else:
+        now, then = (_market_value(scenario, table, years) for years in (age, term))
+        rent = (1.0 - then * (1.0 + rate) ** -term) / np.maximum(level_value(rate, term), 1e-12)
+        level = rent * level_value(rate, left)
+        market = now - then * (1.0 + rate) ** -left
+        worth = np.clip(np.divide(market, level, out=np.ones(len(table)), where=level > 1e-12), 0.0, 1.0)
+        worth = np.where(known, worth, 1.0)
+    worth = np.where(left > 1e-9, worth, 1.0)
+    charge = (1.0 - worth) * owed_per_year(table, "price_paid") * level_value(rate, left)
+    return worth, np.where(charge > 1e-9, charge, 0.0)
+
+
+def _market_value(scenario: Scenario, table: pd.DataFrame, age_years: np.ndarray) -> np.ndarray:
+    """Return market value over price at an age; 0 from the end of the life on."""
+    share = market_residual(scenario.tables["residuals"], table["asset_class"], age_years)
+    return np.where(age_years < table["life_years"].to_numpy(float), share, 0.0)

@@ -1,0 +1,282 @@
+"""Money over time: annuities, present value, rate of return, payback, depreciation and loans.
+
+Every function is closed form or one root search, so the module is owned rather than borrowed: ``numpy-financial``
+covers level periods only, while plans pay on dates of any distance. Times are years from a common start, rates are
+effective per year, amounts are in one currency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.optimize import brentq
+
+from planner.units import MONTHS_PER_YEAR, SECONDS_PER_HOUR, TOKENS_PER_MTOK
+
+MACRS_HALF_YEAR: Mapping[int, tuple[float, ...]] = {
+    3: (0.3333, 0.4445, 0.1481, 0.0741),
+    5: (0.20, 0.32, 0.192, 0.1152, 0.1152, 0.0576),
+    7: (0.1429, 0.2449, 0.1749, 0.1249, 0.0893, 0.0892, 0.0893, 0.0446),
+    10: (0.10, 0.18, 0.144, 0.1152, 0.0922, 0.0737, 0.0655, 0.0655, 0.0656, 0.0655, 0.0328),
+    15: (
+        *(0.05, 0.095, 0.0855, 0.077, 0.0693, 0.0623, 0.059, 0.059),
+        *(0.0591, 0.059, 0.0591, 0.059, 0.0591, 0.059, 0.0591, 0.0295),
+    ),
+    20: (
+        *(0.0375, 0.07219, 0.06677, 0.06177, 0.05713, 0.05285, 0.04888, 0.04522, 0.04462, 0.04461),
+        *(0.04462, 0.04461, 0.04462, 0.04461, 0.04462, 0.04461, 0.04462, 0.04461, 0.04462, 0.04461, 0.02231),
+    ),
+}
+"""Share of cost deducted by tax year for each recovery class, half-year convention.
+
+Source: US Internal Revenue Service, Publication 946, appendix A, table A-1.
+"""
+
+HIGHEST_RATE = 1e6
+"""Rate of return per year above which a case is said to have none."""
+
+
+def discount_factor(rate_fraction: float, years: np.ndarray | float) -> np.ndarray:
+    """Return the present value of one unit of money paid after some years.
+
+    ``(1 + r)^-years``; a quarter is a quarter of a year, so the quarterly rate is ``(1 + r)^(1/4) - 1``.
+
+    >>> round(float(discount_factor(0.07, 10.0)), 7)
+    0.5083493
+    """
+    return np.power(1.0 + rate_fraction, -np.asarray(years, dtype=float))
+
+
+def capital_recovery_factor(rate_fraction: float, years: float) -> float:
+    """Return the level yearly payment that repays one unit of money: ``r / (1 - (1 + r)^-n)``.
+
+    At zero interest it is ``1 / n``; for an endless life it is ``r``.
+
+    >>> round(capital_recovery_factor(0.07, 20), 5), capital_recovery_factor(0.0, 20)
+    (0.09439, 0.05)
+    """
+    if rate_fraction == 0:
+        return 1.0 / years
+    if np.isinf(years):
+        return rate_fraction
+    return float(rate_fraction / -np.expm1(-years * np.log1p(rate_fraction)))
+
+
+def annuity_value(rate_fraction: float, years: float) -> float:
+    """Return the present value of one unit of money at the end of each year: 1 / capital recovery factor.
+
+    ``(1 - (1 + r)^-n) / r``
+
+    >>> round(10 * annuity_value(0.05, 20), 2), annuity_value(0.0, 7.0)
+    (124.62, 7.0)
+    """
+    return years if rate_fraction == 0 else float(-np.expm1(-years * np.log1p(rate_fraction)) / rate_fraction)
+
+
+def growing_annuity_value(rate_fraction: float, growth_fraction: float, years: int) -> float:
+    """Return the present value of payments that grow, the first one, at the end of year 1, already grown once.
+
+    ``x (1 - x^n) / (1 - x)`` with ``x = (1 + g) / (1 + r)``; ``n`` when both rates are equal.
+
+    >>> growing_annuity_value(0.05, 0.05, 10)
+    10.0
+    """
+    ratio = (1.0 + growth_fraction) / (1.0 + rate_fraction)
+    return float(years) if ratio == 1.0 else float(ratio * (1.0 - ratio**years) / (1.0 - ratio))
+
+
+def sinking_fund_residual(
+    rate_fraction: float, age_years: np.ndarray, life_years: np.ndarray | float
+) -> np.ndarray:
+    """Return the share of the price left after ``age`` of ``life`` years by the sinking-fund rule.
+
+    ``1 - ((1 + r)^k - 1) / ((1 + r)^L - 1)``, at zero interest ``1 - k / L``; zero from the end of life on. With it,
+    price less discounted residual equals the annuity truncated at the horizon.
+
+    >>> residual = 100 * sinking_fund_residual(0.08, np.array([3.0]), np.array([5.0]))
+    >>> round(float(100 - residual[0] / 1.08**3), 7)
+    64.5450575
+    """
+    age = np.minimum(age_years, life_years)
+    if rate_fraction == 0:
+        return 1.0 - age / life_years
+    growth = np.log1p(rate_fraction)
+    return np.asarray(1.0 - np.expm1(age * growth) / np.expm1(life_years * growth))
+
+
+def truncated_annuity(rate_fraction: float, life_years: float, used_years: float) -> float:
+    """Return the present value of the level payments of one unit of money that fall inside the years of use.
+
+    ``CRF(r, L) x PV(r, k)``: what a purchase of life L costs whoever uses it for k years.
+
+    >>> round(100 * truncated_annuity(0.08, 5, 3), 7)
+    64.5450575
+    """
+    used = min(used_years, life_years)
+    return capital_recovery_factor(rate_fraction, life_years) * annuity_value(rate_fraction, used)
+
+
+def construction_interest(cost: float, rate_fraction: float, months: int) -> float:
+    """Return the interest on a cost that is spent in equal parts at the end of each month of building.
+
+    ``(C / n) ((1 + i)^n - 1) / i - C`` with the effective monthly rate ``i = (1 + r)^(1/12) - 1``.
+
+    >>> round(construction_interest(700_000, 0.027, 25), 2)
+    18992.14
+    """
+    monthly = (1.0 + rate_fraction) ** (1.0 / MONTHS_PER_YEAR) - 1.0
+    if monthly == 0.0:
+        return 0.0
+    return cost / months * ((1.0 + monthly) ** months - 1.0) / monthly - cost
+
+
+def net_present_value(rate_fraction: float, amounts: np.ndarray, years: np.ndarray) -> float:
+    """Return the sum of dated amounts at their present value; at rate 0 the plain sum.
+
+    >>> round(net_present_value(0.10, np.array([-100.0, 60.0, 60.0]), np.array([0.0, 1.0, 2.0])), 6)
+    4.132231
+    """
+    return float((np.asarray(amounts, dtype=float) * discount_factor(rate_fraction, years)).sum())
+
+
+def internal_rate_of_return(amounts: np.ndarray, years: np.ndarray) -> float:
+    """Return the yearly rate at which dated amounts are worth nothing; NaN where there is none, or not just one.
+
+    Amounts that change sign once, in order of time, have one rate at most (Descartes); with more changes the rate
+    is given only when the running sum changes sign once (Norstrom), which again leaves one positive rate.
+
+    >>> round(internal_rate_of_return(np.array([-100.0, 60.0, 60.0]), np.array([0.0, 1.0, 2.0])), 6)
+    0.130662
+    >>> internal_rate_of_return(np.array([1.0, 2.0]), np.array([0.0, 1.0]))
+    nan
+    """
+    at, position = np.unique(np.asarray(years, dtype=float), return_inverse=True)
+    flow = np.bincount(position, weights=np.asarray(amounts, dtype=float), minlength=len(at))
+    flow = np.where(np.abs(flow) > 1e-12 * max(np.abs(flow).max(initial=0.0), 1e-300), flow, 0.0)
+    once = sign_changes(flow) == 1
+    if not once and sign_changes(np.cumsum(flow)) != 1:
+        return float("nan")
+
+    def worth(rate: float) -> float:
+        return net_present_value(rate, flow, at)
+
+    low, high = -0.999 if once else 0.0, 1.0
+    while worth(low) * worth(high) > 0.0 and high < HIGHEST_RATE:
+        high *= 4.0
+    if worth(low) * worth(high) > 0.0:
+        return float("nan")
+    return float(brentq(worth, low, high, xtol=1e-12, rtol=1e-14))
+
+
+def sign_changes(amounts: np.ndarray) -> int:
+    """Return how often a series changes sign, zeros left out.
+
+    >>> sign_changes(np.array([-1.0, 0.0, -2.0, 3.0, 0.0, 1.0]))
+    1
+    """
+    signs = np.sign(amounts[amounts != 0.0])
+    return int((np.diff(signs) != 0.0).sum())
+
+
+def payback_years(amounts: np.ndarray, years: np.ndarray, rate_fraction: float = 0.0) -> float:
+    """Return when the running sum of dated amounts turns positive for good; NaN when it never does.
+
+    Between two dates the later amount counts in proportion to time. With a rate the amounts are discounted
+    first: the discounted payback. Amounts that are never negative are paid back at the first date.
+
+    >>> payback_years(np.array([-100.0, 40.0, 40.0, 40.0]), np.array([0.0, 1.0, 2.0, 3.0]))
+    2.5
+    """
+    at, position = np.unique(np.asarray(years, dtype=float), return_inverse=True)
+    value = np.asarray(amounts, dtype=float) * discount_factor(rate_fraction, years)
+    running = np.cumsum(np.bincount(position, weights=value, minlength=len(at)))
+    tolerance = 1e-9 * max(float(np.abs(value).max(initial=0.0)), 1e-300)
+    below = np.flatnonzero(running < -tolerance)
+    if not len(at) or (len(below) and below[-1] == len(at) - 1):
+        return float("nan")
+    if not len(below):
+        return float(at[0])
+    last = int(below[-1])
+    share = -running[last] / (running[last + 1] - running[last])
+    return float(at[last] + share * (at[last + 1] - at[last]))
+
+
+def straight_line(life_years: float, residual_fraction: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return age in years and the share of cost written off by then: level to the residual over the life.
+
+    >>> [part.tolist() for part in straight_line(4.0, 0.1)]
+    [[0.0, 4.0], [0.0, 0.9]]
+    """
+    return np.array([0.0, life_years]), np.array([0.0, 1.0 - residual_fraction])
+
+
+def declining_balance(
+    life_years: float, residual_fraction: float = 0.0, ratio: float = 2.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return age in years and the share of cost written off by then: a share of what is left each year.
+
+    A year writes off ``ratio / L`` of the book value, or the level rest over the years left once that is more, and
+    never below the residual; inside a year it is even. ``ratio`` 2 is the double declining balance.
+
+    >>> declining_balance(5.0)[1].round(4).tolist()
+    [0.0, 0.4, 0.64, 0.784, 0.892, 1.0]
+    """
+    ages, written = [0.0], [0.0]
+    for year in range(int(np.ceil(life_years - 1e-9))):
+        left_years = life_years - year
+        span, book = min(1.0, left_years), 1.0 - written[-1]
+        level = (book - residual_fraction) / left_years * span
+        off = min(max(book * min(ratio / life_years, 1.0) * span, level), book - residual_fraction)
+        ages.append(year + span)
+        written.append(written[-1] + off)
+    return np.array(ages), np.array(written)
+
+
+def macrs(recovery_years: int, in_service_years: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return time in years and the share of cost deducted by then, half-year convention.
+
+    Tax years are counted from time 0. The first tax year's share falls evenly between the day in service and the
+    end of that year, each later one evenly over its year.
+
+    Parameters
+    ----------
+    recovery_years
+        A class of MACRS_HALF_YEAR.
+    in_service_years
+        Time at which the asset is placed in service.
+
+    >>> [part.round(3).tolist() for part in macrs(3, 0.5)]
+    [[0.5, 1.0, 2.0, 3.0, 4.0], [0.0, 0.333, 0.778, 0.926, 1.0]]
+    """
+    shares = np.array(MACRS_HALF_YEAR[recovery_years])
+    year = np.floor(in_service_years + 1e-9)
+    times = np.concatenate([[in_service_years], year + 1.0 + np.arange(len(shares))])
+    return times, np.concatenate([[0.0], np.cumsum(shares)])
+
+
+def loan_balance(rate_fraction: float, term_years: float, age_years: np.ndarray | float) -> np.ndarray:
+    """Return the share of a level-payment loan still owed after some years; 1 before it is drawn, 0 after its term.
+
+    ``((1 + r)^T - (1 + r)^t) / ((1 + r)^T - 1)``, at zero interest ``1 - t / T``: what is owed after a payment of
+    ``CRF(r, T)`` a year, and in proportion of compound interest between payments.
+
+    >>> round(float(loan_balance(0.10, 2.0, 1.0)), 6)
+    0.52381
+    """
+    age = np.clip(age_years, 0.0, term_years)
+    if rate_fraction == 0:
+        return 1.0 - age / term_years
+    growth = np.log1p(rate_fraction)
+    return 1.0 - np.expm1(age * growth) / np.expm1(term_years * growth)
+
+
+def cost_per_mtok(cost_per_hour: float, tokens_per_s: float, used_fraction: float = 1.0) -> float:
+    """Return what one million tokens cost on something paid by the hour: idle hours cost the same.
+
+    ``cost / (tokens/s x used fraction x 3600 / 1e6)``
+
+    >>> round(cost_per_mtok(2.8, 1_000), 4), round(cost_per_mtok(2.5, 700), 3), round(cost_per_mtok(2.5, 700, 0.1), 2)
+    (0.7778, 0.992, 9.92)
+    """
+    return cost_per_hour / (tokens_per_s * used_fraction * SECONDS_PER_HOUR / TOKENS_PER_MTOK)

@@ -1,0 +1,222 @@
+"""What a plan puts on the balance sheet: cost, class, day in service, and how it is written off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.coefficients.fleet import FLEET_PREFIX, STAND
+from planner.finance import declining_balance, macrs, straight_line
+from planner.inputs import Scenario
+from planner.plan.finance.calendar import edges, spread
+
+SUNK_LINE = "sunk_book_value"
+LINE_CLASSES = {
+    "facility_build": "building",
+    "cooling_build": "cooling_plant",
+    "site_opening": "site_opening",
+}
+AT_ONCE_YEARS = 1e-6
+"""Life of what is expensed in the period in which it is paid."""
+DAYS_PER_YEAR = 365.25
+KEY = ["line", "site", "offer", "cooling", "decided_period"]
+POLICY = (
+    "book_method",
+    "book_life_years",
+    "book_residual_fraction",
+    "declining_ratio",
+    "tax_method",
+    "tax_life_years",
+)
+ASSET = [
+    *KEY,
+    "product",
+    "asset_class",
+    "in_service_period",
+    "in_service_years",
+    "book_method",
+    "book_life_years",
+    "book_residual_fraction",
+    "declining_ratio",
+    "tax_method",
+    "tax_life_years",
+    "cost",
+]
+
+
+def asset_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the asset register: one row per capex line, place and decision, and per existing lot.
+
+    An asset costs what is paid for it inside the horizon, whenever that is; it is written off from its first day in
+    service. Capex of no order and no building (an opening) serves from the period in which it is paid. Credits are
+    taken in the period in which they are paid.
+
+    Returns
+    -------
+    DataFrame with ASSET columns; years from the start of the horizon.
+    """
+    known = _in_service(c, frames)
+    costs = frames["costs"]
+    capex = costs[costs["kind"].eq("capex") & costs["timing"].ne("end")]
+    found = pd.MultiIndex.from_frame(capex[KEY[1:]]).isin(pd.MultiIndex.from_frame(known[KEY[1:]]))
+    capex = capex.assign(decided_period=capex["decided_period"].where(found, capex["period"]))
+    summed = capex.groupby(KEY, dropna=False, sort=False, as_index=False)["amount"].sum()
+    summed = summed[summed["amount"].abs() > 1e-6].rename(columns={"amount": "cost"})
+    table = summed.merge(known, on=KEY[1:], how="left", validate="many_to_one")
+    own = table["decided_period"].map(c.periods["start_years"]).astype(float)
+    table["in_service_years"] = table["in_service_years"].fillna(own)
+    table["in_service_period"] = table["in_service_period"].fillna(table["decided_period"])
+    products = scenario.tables["products"].set_index("product")
+    of_product = table["product"].map(products["asset_class"]).astype("str")
+    of_line = table["line"].map(LINE_CLASSES).astype("str")
+    table["asset_class"] = of_product.fillna(of_line).fillna("other")
+    policy = scenario.tables["depreciation"].set_index("asset_class")
+    for name in POLICY:
+        table[name] = policy[name].reindex(table["asset_class"]).to_numpy()
+        table[name] = table[name].astype("str" if name.endswith("method") else float)
+    horizon_years = float(c.periods["start_years"].iloc[-1] + c.periods["years"].iloc[-1])
+    halls = scenario.tables["sites"].set_index("site")["build_life_years"]
+    life = (
+        table["life_years"]
+        .astype(float)
+        .fillna(table["site"].map(halls))
+        .fillna(horizon_years - table["in_service_years"])
+    )
+    credit = table["cost"] < 0.0
+    table = table.assign(
+        book_method=table["book_method"].fillna("straight_line").mask(credit, "straight_line"),
+        book_life_years=table["book_life_years"].fillna(life).mask(credit, AT_ONCE_YEARS),
+        book_residual_fraction=table["book_residual_fraction"].fillna(0.0).mask(credit, 0.0),
+        declining_ratio=table["declining_ratio"].fillna(2.0),
+        tax_method=table["tax_method"].fillna("as_books").mask(credit, "as_books"),
+    )
+    return pd.concat([table[ASSET], _lots(scenario, c)[ASSET]], ignore_index=True).astype(
+        {name: "str" for name in ASSET if name.endswith(("period", "method", "class")) or name in KEY}
+    )
+
+
+def _in_service(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return site, offer, cooling, decided_period, product, in_service_period, in_service_years, life_years."""
+    stands = c.stands.drop_duplicates(["offer", "product"]).set_index("offer")
+    bought = frames["orders"][frames["orders"]["mode"].isin(("purchase", "lease", "reserved"))]
+    terms = c.orders.set_index([*STAND, "period"])["service_years"]
+    orders = bought[["site", "offer", "cooling", "period", "product", "in_service_period"]].assign(
+        life_years=np.where(
+            bought["mode"].eq("purchase"),
+            bought["offer"].map(stands["life_years"]).astype(float),
+            terms.reindex(pd.MultiIndex.from_frame(bought[[*STAND, "period"]])).to_numpy(float),
+        )
+    )
+    names, life = c.periods.index.to_numpy(), c.halls.set_index(["site", "cooling"])["build_life_years"]
+    builds = c.builds[["site", "cooling", "period"]].assign(
+        in_service_period=names[c.builds["in_service_ordinal"].to_numpy(int)],
+        life_years=life.reindex(pd.MultiIndex.from_frame(c.builds[["site", "cooling"]])).to_numpy(),
+        offer=pd.Series(np.nan, index=c.builds.index, dtype="str"),
+        product=pd.Series(np.nan, index=c.builds.index, dtype="str"),
+    )
+    both = pd.concat([orders, builds[orders.columns]], ignore_index=True)
+    both = both.rename(columns={"period": "decided_period"})
+    return both.assign(in_service_years=both["in_service_period"].map(c.periods["start_years"]).astype(float))
+
+
+def _lots(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
+    """Return the existing lots with a book value: written off level over what is left of their life."""
+    fleet = scenario.tables["fleet"]
+    lots = fleet[fleet["book_value"].fillna(0.0) > 0]
+    life = lots["product"].map(scenario.tables["products"].set_index("product")["life_years"])
+    began = (lots["in_service_date"] - c.periods["start_date"].iloc[0]).dt.days / DAYS_PER_YEAR
+    retired = (lots["retire_date"] - c.periods["start_date"].iloc[0]).dt.days / DAYS_PER_YEAR
+    start = began.clip(lower=0.0)
+    left = (retired.fillna(began + life) - start).fillna(AT_ONCE_YEARS).clip(lower=AT_ONCE_YEARS)
+    return lots.assign(
+        line=SUNK_LINE,
+        offer=FLEET_PREFIX + lots["fleet"],
+        decided_period=c.periods.index[0],
+        asset_class=lots["product"].map(scenario.tables["products"].set_index("product")["asset_class"]),
+        in_service_period=c.periods.index[0],
+        in_service_years=start,
+        book_method="straight_line",
+        book_life_years=left,
+        book_residual_fraction=0.0,
+        declining_ratio=2.0,
+        tax_method="as_books",
+        tax_life_years=np.nan,
+        cost=lots["book_value"],
+    )
+
+
+def written_off(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
+    """Return book depreciation of each asset in each period: ndarray (assets, periods), currency."""
+    if assets.empty:
+        return np.zeros((0, len(calendar)))
+    rows = [
+        cost * spread(calendar, *_schedule(method, life, residual, ratio, began))
+        for cost, method, life, residual, ratio, began in assets[
+            [
+                "cost",
+                "book_method",
+                "book_life_years",
+                "book_residual_fraction",
+                "declining_ratio",
+                "in_service_years",
+            ]
+        ].itertuples(index=False)
+    ]
+    return np.array(rows)
+
+
+def tax_deductions(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
+    """Return what each asset deducts from taxable income in each period: ndarray (assets, periods), currency.
+
+    At the end of the book life the asset leaves: what tax has not written off by then, less what it is sold for, is
+    deducted at once (a gain where it is negative), so that all deductions sum to cost less residual.
+    """
+    at = edges(calendar)
+    rows = np.zeros((len(assets), len(calendar)))
+    for index, asset in enumerate(assets.itertuples(index=False)):
+        if asset.tax_method == "as_books":
+            times, share = _schedule(
+                asset.book_method,
+                asset.book_life_years,
+                asset.book_residual_fraction,
+                asset.declining_ratio,
+                asset.in_service_years,
+            )
+        else:
+            life = asset.book_life_years if np.isnan(asset.tax_life_years) else asset.tax_life_years
+            times, share = _schedule(asset.tax_method, life, 0.0, 2.0, asset.in_service_years)
+        running = np.interp(at, times, share, left=0.0)
+        gone = at >= end_of_life(asset) - 1e-9
+        running = np.where(gone, 1.0 - asset.book_residual_fraction, running)
+        rows[index] = asset.cost * np.diff(running)
+    return rows
+
+
+def proceeds(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
+    """Return the book residual received when each asset leaves: ndarray (assets, periods), currency."""
+    rows = np.zeros((len(assets), len(calendar)))
+    for index, asset in enumerate(assets.itertuples(index=False)):
+        at = int(np.searchsorted(calendar["end_years"].to_numpy(), end_of_life(asset) - 1e-9))
+        rows[index, min(at, len(calendar) - 1)] = asset.cost * asset.book_residual_fraction
+    return rows
+
+
+def end_of_life(asset: object) -> float:
+    """Return when an asset of the register leaves, years from the start of the horizon."""
+    began, life = asset.in_service_years, asset.book_life_years  # type: ignore[attr-defined]
+    return float(macrs(int(life), began)[0][-1] if asset.book_method == "macrs" else began + life)  # type: ignore[attr-defined]
+
+
+def _schedule(
+    method: str, life_years: float, residual_fraction: float, ratio: float, began: float
+) -> tuple[np.ndarray, np.ndarray]:
+    if method == "macrs":
+        return macrs(int(life_years), began)
+    if method == "declining_balance":
+        ages, share = declining_balance(life_years, residual_fraction, ratio)
+    else:
+        ages, share = straight_line(life_years, residual_fraction)
+    return began + ages, share

@@ -1,0 +1,82 @@
+"""All frames of the ledgers, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.inputs import Scenario
+from planner.plan.finance.accounting import (
+    ENTRY,
+    OPERATING,
+    book_value_frame,
+    operating_entries,
+    split_by_use,
+)
+from planner.plan.finance.assets import asset_frame, end_of_life
+from planner.plan.finance.calendar import finance_periods
+from planner.plan.finance.cash import loan_cash, operating_cash, tax_cash
+from planner.plan.finance.commitments import commitment_frame
+from planner.plan.finance.reconciliation import reconciliation_frame
+from planner.plan.finance.use import used_frame
+
+
+def finance_frames(
+    scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]
+) -> dict[str, pd.DataFrame]:
+    """Return the frames assets, commitments, finance_periods, used_units, accounting, book_value, cash, reconciliation.
+
+    Parameters
+    ----------
+    frames
+        The plan's decision frames, its economic ledger ``costs`` and ``periods``.
+    """
+    own = dict(frames)
+    own["assets"] = asset_frame(scenario, c, own)
+    own["commitments"] = commitment_frame(scenario, c, own)
+    calendar = finance_periods(c.periods, _last_years(scenario, own))
+    own["used_units"] = used_frame(own)
+    cash = operating_cash(own, calendar)
+    loans = loan_cash(scenario, own, calendar)
+    cash = pd.concat([cash, loans], ignore_index=True)
+    own["cash"] = pd.concat([cash, tax_cash(scenario, own, cash, calendar)], ignore_index=True)
+    own["accounting"] = _accounting(scenario, own, loans, calendar)
+    own["book_value"] = book_value_frame(own, calendar)
+    own["finance_periods"] = calendar
+    own["reconciliation"] = reconciliation_frame(own, calendar)
+    return {name: frame for name, frame in own.items() if name not in frames}
+
+
+def _last_years(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> float:
+    ends = [end_of_life(asset) for asset in frames["assets"].itertuples(index=False)]
+    ends += frames["commitments"]["term_end_years"].to_list()
+    if scenario.settings.debt_share_fraction > 0.0:
+        years = frames["periods"].set_index("period")
+        capex = frames["costs"][frames["costs"]["kind"].eq("capex") & frames["costs"]["timing"].ne("end")]
+        middle = years["mid_years"].reindex(capex["period"])
+        ends += (middle + scenario.settings.loan_term_years).to_list()
+    return max(ends, default=0.0)
+
+
+def _accounting(
+    scenario: Scenario, frames: Mapping[str, pd.DataFrame], loans: pd.DataFrame, calendar: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the accounting ledger: operating expense by use, loan interest, and tax on the period's own expense."""
+    operating = split_by_use(operating_entries(scenario, frames, calendar), frames["used_units"], calendar)
+    interest = loans[loans["category"] == "loan interest"]
+    before = pd.concat([operating[["period", "amount"]], interest[["period", "amount"]]], ignore_index=True)
+    tax = before.groupby("period", sort=False, as_index=False)["amount"].sum()
+    tax = tax.assign(
+        line="income_tax", category="income tax", amount=-tax["amount"] * scenario.settings.tax_rate_fraction
+    )
+    tax = tax[tax["amount"] != 0.0]
+    inside = calendar.set_index("period")["inside"]
+    other = pd.concat([interest, tax], ignore_index=True)
+    other = other.assign(use=other["period"].map(inside).map({True: "whole", False: "after"}))
+    both = pd.concat([operating, other.reindex(columns=ENTRY)], ignore_index=True)
+    return both.astype(dict.fromkeys(ENTRY[:-1], "str") | {"amount": float})
+
+
+__all__ = ["OPERATING", "finance_frames"]
