@@ -18,6 +18,7 @@ def run_options(
 
     The rate is requests/s per unit, first attempts only: ``attempts/s x frequency / (1 + retries)`` with
     ``frequency = 1 / (f / prefill clock + (1 - f) / decode clock)`` and f the share of busy time in prefill.
+    Clocks are the held ones over the point's own, at most 1: of a held and a chosen clock the lower counts.
     kW at the point are those of its phases, each as long as the clock held in it makes it.
     Capacity is sized on the busiest minute: a unit-hour of work needs ``f x input peak + (1 - f) x output peak``
     unit-hours of installed capacity.
@@ -40,8 +41,8 @@ def run_options(
     options = options[options["clock"].eq(options["clock_held"].fillna(NOMINAL.name))]
     options = options.merge(workloads, left_on="workload", right_index=True, suffixes=("", "_workload"))
     share = options["prefill_time_fraction"]
-    in_prefill = share / options["prefill"].fillna(1.0)
-    in_decode = (1.0 - share) / options["decode"].fillna(1.0)
+    held = options[["prefill", "decode"]].fillna(1.0).div(options["clock_choice"], axis=0).clip(upper=1.0)
+    in_prefill, in_decode = share / held["prefill"], (1.0 - share) / held["decode"]
     frequency = 1.0 / (in_prefill + in_decode)
     drawn = frequency * (in_prefill * options["prefill_kw"] + in_decode * options["decode_kw"])
     busy = drawn.fillna(options["unit_kw"]).fillna(options["busy_kw"]).fillna(options["nameplate_kw"])

@@ -149,6 +149,13 @@ class Settings(BaseModel):
         description="what estimates where nothing was measured nearby: the roofline, or the optional package "
         "aiconfigurator wherever it has data; on the public measurements the roofline is the closer one",
     )
+    clock_choices: Annotated[
+        tuple[Annotated[float, Field(ge=0.3, lt=1)], ...], BeforeValidator(_list_from_text)
+    ] = Field(
+        default=(),
+        description="clocks over nominal that chips may be locked at, as points the plan chooses from: numbers "
+        "between 0.3 and 1 separated by semicolons; blank = nominal only",
+    )
     catalog_offers: KeyListOrAll = Field(
         default=(),
         description="shipped offers that join: names separated by semicolons, or all",

@@ -3,8 +3,8 @@
 Reading order: ``points`` (the stage), ``candidates`` (replicas), ``deployment``, ``memory``, ``roofline``,
 ``serving`` (the model), ``kernel_database``, ``step_store``, ``database_times`` (aiconfigurator's times),
 ``estimates``, ``aiconfigurator_points``, ``measured``, ``anchored``, ``measured_points``, ``opaque``
-(providers), ``routes`` and ``select`` (budgets, classes, dominance), ``activity`` and
-``power``, ``predict``.
+(providers), ``routes`` and ``select`` (budgets, classes, dominance), ``activity``,
+``clock_choice`` and ``power``, ``predict``.
 """
 
 from __future__ import annotations

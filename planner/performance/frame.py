@@ -43,6 +43,7 @@ TAKEN_COLUMNS = [
     "shape",
     "ttft_class",
     "clock",
+    "clock_choice",
     "product",
     "model",
     "engine",

@@ -10,6 +10,7 @@ from planner.inputs.scenario import Scenario
 from planner.performance.activity import with_activity
 from planner.performance.aiconfigurator_points import database_points
 from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
+from planner.performance.clock_choice import with_clock_choices
 from planner.performance.clocks import NOMINAL, clocks_in_use
 from planner.performance.estimates import replica_shapes, roofline_points
 from planner.performance.frame import (
@@ -64,6 +65,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FACT_COLUMNS)
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
     candidates = with_activity(candidates, scenario.tables, engines, shapes, constants)
+    candidates = with_clock_choices(candidates, scenario.settings.clock_choices)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
     routes = route_budgets(scenario)
     chosen, budgets = classes(
@@ -117,7 +119,17 @@ def without_served(refused: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFr
 def _named(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points under unique, readable names, in a fixed order."""
     ordered = points.sort_values(
-        ["workload", "shape", "ttft_class", "product", "phase", "engine", "engine_option", "clock"],
+        [
+            "workload",
+            "shape",
+            "ttft_class",
+            "product",
+            "phase",
+            "engine",
+            "engine_option",
+            "clock",
+            "clock_choice",
+        ],
         kind="stable",
     ).reset_index(drop=True)
     option = ordered["engine_option"].astype("str")
@@ -125,6 +137,8 @@ def _named(points: pd.DataFrame) -> pd.DataFrame:
     name = ordered["product"].astype("str") + "/" + engine
     for part in ("workload", "shape", "ttft_class", "phase"):
         name = name + "/" + ordered[part].fillna("").astype("str")
+    locked = ordered["clock_choice"].lt(1.0)
+    name = name.where(~locked, name + "/locked at " + ordered["clock_choice"].map("{:g}".format))
     slowed = ordered["clock"].ne(NOMINAL.name)
     return ordered.assign(point=name.where(~slowed, name + "/clock " + ordered["clock"]))[TAKEN_COLUMNS]
 

@@ -22,12 +22,13 @@ def phase_kw(points: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     measured, so that there the level is 1. Fans, host and network follow the chips between idle and busy. Prompts
     keep the arithmetic busy and draw near the limit; decoding waits for memory. Where a point does not say enough
     for its activity, prefill and decode take catalogue ratios; a measured draw of the unit stands for both phases;
-    without an idle figure the busy draw stands as it is, without a busy figure the nameplate does.
+    without an idle figure the busy draw stands as it is, without a busy figure the nameplate does. At a chosen clock
+    every operation and byte takes ``clock ^ power_clock_exponent`` of its energy: the voltage falls with the clock.
 
     Parameters
     ----------
     points : DataFrame
-        Columns product, measured_kw and ``activity.ACTIVITY``.
+        Columns product, measured_kw, clock_choice and ``activity.ACTIVITY``.
 
     Returns
     -------
@@ -51,9 +52,10 @@ def phase_kw(points: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     }
     reference = constants.power_busy_fraction - constants.power_static_fraction
     result = {}
+    energy = points["clock_choice"] ** constants.power_clock_exponent
     for name, (active, unknown_level) in draws.items():
         level = (active.clip(upper=1.0 - constants.power_static_fraction) / reference).fillna(unknown_level)
-        drawn = idle + (busy - idle).clip(lower=0.0) * level
+        drawn = idle + (busy - idle).clip(lower=0.0) * level * energy
         limited = pd.concat([drawn, ceiling], axis=1).min(axis=1, skipna=False)
         result[name] = points["measured_kw"].fillna(limited)
     return pd.DataFrame(result, index=points.index)

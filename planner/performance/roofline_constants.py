@@ -52,6 +52,7 @@ class RooflineConstants:
     power_memory_fraction: float
     power_compute_fraction: float
     power_busy_fraction: float
+    power_clock_exponent: float
     prefill_power_ratio: float
     decode_power_ratio: float
     chunk_budget_tokens: float

@@ -52,25 +52,28 @@ def without_modelled_where_stated(points: pd.DataFrame) -> pd.DataFrame:
 def best_within(
     points: pd.DataFrame, ttft_budget_ms: float, e2e_budget_ms: float, clock: HeldClock = NOMINAL
 ) -> pd.DataFrame:
-    """Return the point with the highest rate per group that keeps both budgets (NaN = no budget).
+    """Return the point with the highest rate per group and chosen clock that keeps both budgets (NaN = no budget).
 
     Latencies of a point are those at nominal clock; at a held clock the first token takes ``ttft / prefill`` and each
-    later one ``tpot / decode``, so the budgets, and the TPOT target, shrink by the clock instead.
+    later one ``tpot / decode``, so the budgets, and the TPOT target, shrink by the clock instead. A point at a chosen
+    clock is slowed by the held one only where that is the lower of the two.
 
     The TTFT budget does not bind decode points, whose first token the prefill unit has given. Where the phases run
     apart, prefill may use the whole TTFT budget (the end-to-end one if there is none), so decode keeps what that
     leaves of the end-to-end budget.
     """
+    prefill_clock = (clock.prefill / points["clock_choice"]).clip(upper=1.0)
+    decode_clock = (clock.decode / points["clock_choice"]).clip(upper=1.0)
     decode, mixed = points["phase"].eq("decode"), points["phase"].eq("mixed")
-    in_time = decode | points["ttft_ms"].le(ttft_budget_ms * clock.prefill) | np.isnan(ttft_budget_ms)
+    in_time = decode | points["ttft_ms"].le(ttft_budget_ms * prefill_clock) | np.isnan(ttft_budget_ms)
     left_ms = e2e_budget_ms - np.where(decode, np.nan_to_num(ttft_budget_ms), 0.0)
     unknown = ~mixed & points["e2e_ms"].isna()
-    slowest = min(clock.prefill, clock.decode)
+    slowest = np.minimum(prefill_clock, decode_clock)
     whole = points["e2e_ms"].le(left_ms * slowest) | unknown | np.isnan(e2e_budget_ms)
-    steady = points["phase"].eq("prefill") | ~points["tpot_ms"].gt(points["tpot_target_ms"] * clock.decode)
+    steady = points["phase"].eq("prefill") | ~points["tpot_ms"].gt(points["tpot_target_ms"] * decode_clock)
     kept = points[in_time & whole & steady]
     ordered = kept.sort_values(["requests_per_s", "candidate"], ascending=[False, True], kind="stable")
-    return ordered.drop_duplicates(GROUP)
+    return ordered.drop_duplicates([*GROUP, "clock_choice"])
 
 
 def classes(

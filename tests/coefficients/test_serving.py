@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from small_scenarios import (
     SAID,
@@ -81,6 +83,17 @@ def test_a_request_loads_the_fleet_with_all_its_attempts_and_runs_at_the_held_cl
     # 4 and 2 attempts/s are 1 / 1.25 as many requests; air holds 0.8 of the clock in prefill, 0.9 in decode.
     assert options.loc[("prefill", "hall"), "requests_per_s"] == pytest.approx(4 / 1.25 * 0.8)
     assert options.loc[("decode", "hall"), "requests_per_s"] == pytest.approx(2 / 1.25 * 0.9)
+
+
+def test_of_a_held_and_a_chosen_clock_the_lower_counts():
+    # Air holds 0.8 in prefill and 0.9 in decode: a point chosen at 0.85 loses 0.8 / 0.85 in prefill, nothing in decode.
+    plain = case()
+    workloads = resolved_workloads(plain).set_index("workload")
+    points = operating_points(plain)
+    locked = replace(points, taken=points.taken.assign(clock_choice=0.85))
+    found = run_options(plain, locked, stands(plain), workloads).set_index(["phase", "site"])
+    assert found.loc[("prefill", "hall"), "requests_per_s"] == pytest.approx(4 / 1.25 * 0.8 / 0.85)
+    assert found.loc[("decode", "hall"), "requests_per_s"] == pytest.approx(2 / 1.25)
 
 
 def test_a_mixed_point_runs_at_the_clock_of_its_phases_weighted_by_their_time(options):

@@ -29,6 +29,7 @@ def sweep() -> pd.DataFrame:
         "model": "m",
         "engine": "e",
         "engine_option": "",
+        "clock_choice": 1.0,
         "phase": "mixed",
     }
     return rows.assign(

@@ -19,11 +19,12 @@ CONSTANTS = neutral_constants(
     power_memory_fraction=0.5,
     power_compute_fraction=1.0,
     power_busy_fraction=0.7,
+    power_clock_exponent=1.0,
 )
 
 
 def kw(
-    prefill=np.nan, compute=np.nan, memory=np.nan, measured=np.nan, **power: float | None
+    prefill=np.nan, compute=np.nan, memory=np.nan, measured=np.nan, clock=1.0, **power: float | None
 ) -> tuple[float, float]:
     """Return kW of one unit in prefill and in decode at an activity of its chips (idle 2, busy 7, nameplate 10)."""
     products = typed_frame("products", [product("box", "H100 SXM", **power)])
@@ -31,6 +32,7 @@ def kw(
         {
             "product": ["box"],
             "measured_kw": [measured],
+            "clock_choice": [clock],
             "prefill_compute_fraction": [prefill],
             "decode_compute_fraction": [compute],
             "decode_memory_fraction": [memory],

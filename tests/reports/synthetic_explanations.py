@@ -51,6 +51,7 @@ def explanations(
                 "e2e_ms": 9_400.0,
                 "latency_pass_fraction": LATENCY_PASS,
                 "quality_pass_fraction": ENGINE_QUALITY,
+                "clock_choice": 1.0,
                 "prefill_kw": BUSY_KW,
                 "decode_kw": BUSY_KW,
                 "unit_kw": BUSY_KW,

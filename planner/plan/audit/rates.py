@@ -16,6 +16,7 @@ POINT_COLUMNS = [
     "workload",
     "shape",
     "ttft_class",
+    "clock_choice",
     "prefill_time_fraction",
     "requests_per_s",
     "ttft_ms",
@@ -54,14 +55,16 @@ def busy_unit(facts: Facts, points: pd.DataFrame, rows: pd.DataFrame) -> pd.Data
     peak_ratio     = f * minute peak of prompts + (1 - f) * minute peak of outputs
     added_kw       = max(kW at the point - idle kW, 0); 0 where hosted
 
-    f is the share of busy time in prefill. kW at the point: those of prefill and decode, each weighted with the
+    f is the share of busy time in prefill; a clock is the held one over the one the point was chosen at, at most 1.
+    kW at the point: those of prefill and decode, each weighted with the
     time it takes at the clock held in it; else the kW of both, else the product's busy kW, else its nameplate.
     """
     point = points_of(points, rows)
     workload = at(facts.workloads, rows, ["workload"])
     share = point["prefill_time_fraction"]
-    first = share / held_clock(facts, rows["cooling"], "prefill")
-    later = (1.0 - share) / held_clock(facts, rows["cooling"], "decode")
+    chosen = point["clock_choice"].fillna(1.0)
+    first = share / np.minimum(held_clock(facts, rows["cooling"], "prefill") / chosen, 1.0)
+    later = (1.0 - share) / np.minimum(held_clock(facts, rows["cooling"], "decode") / chosen, 1.0)
     slower = first + later
     product = at(
         facts.table("products", "product")[["busy_kw", "nameplate_kw", "idle_kw"]], point, ["product"]

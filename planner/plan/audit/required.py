@@ -30,6 +30,7 @@ REQUIRED = {
         "model",
         "engine",
         "phase",
+        "clock_choice",
         "prefill_time_fraction",
         "requests_per_s",
         "ttft_ms",
