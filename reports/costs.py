@@ -35,6 +35,7 @@ LINE_ORDER = (
     "demand_charge",
     "demand_tiers",
     "tariff_fixed",
+    "minimum_take",
     "carbon",
     "maintenance",
     "spares",

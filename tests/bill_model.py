@@ -16,7 +16,7 @@ from planner.coefficients.billing import billing
 from planner.coefficients.blocks import block_means
 from planner.coefficients.build import _block_frame, priced_periods
 from planner.coefficients.tariff import energy_price_by_cell
-from planner.formulation import bill_constraints, site_constraints, tier_constraints
+from planner.formulation import bill_constraints, minimum_constraints, site_constraints, tier_constraints
 from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import FAMILIES
@@ -29,7 +29,8 @@ from planner.solve import SolveOptions, solve
 BILL_FAMILIES = [
     name
     for name, family in FAMILIES.items()
-    if family.__module__ in (bill_constraints.__name__, tier_constraints.__name__)
+    if family.__module__
+    in (bill_constraints.__name__, minimum_constraints.__name__, tier_constraints.__name__)
     or family is site_constraints.billing_peak
 ]
 CELL = ["period", "month", "day_type", "hour_utc"]

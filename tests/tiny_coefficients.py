@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.bill_minimum import Minimums
 from planner.coefficients.billing import Billing
 from planner.coefficients.energisation import Energisation
 from planner.inputs import Settings
@@ -272,6 +273,41 @@ def billing() -> Billing:
             ("hall", "hours", "t2", "2027-08", "day", 0.26),
             ("hall", "hours", "t2", "2027-08", "night", 0.484),
         ),
+        minimums=_minimums(),
+    )
+
+
+def _minimums() -> Minimums:
+    """Return a monthly minimum at the campus in June and a yearly one after it, due in August."""
+    june, august = ("campus", "month", "t1", "2027-06"), ("campus", "year", "t2", "2027-08")
+    label = "site component period month"
+    return Minimums(
+        due=table(label, june, august),
+        owed=table(
+            f"{label} count_period amount",
+            (*june, "t1", 9_000.0),
+            (*august, "t1", 4_000.0),
+            (*august, "t2", 8_000.0),
+        ),
+        counted={
+            "grid_kw": table(
+                f"{label} count_period block amount",
+                (*june, "t1", "day", 25.0),
+                (*june, "t1", "night", 30.0),
+                (*august, "t2", "day", 26.0),
+            ),
+            "billed_kw": table(
+                f"{label} count_component count_period count_month amount",
+                (*june, "contract", "t1", "2027-06", 7.0),
+                (*august, "contract", "t1", "2027-06", 7.0),
+            ),
+            "bill_tier": table(f"{label} ladder count_period count_month tier amount"),
+            "open": table(f"{label} count_period amount", (*june, "t1", 150.0), (*august, "t2", 300.0)),
+            "minimum_topup": table(
+                f"{label} count_component count_period count_month amount",
+                (*august, "month", "t1", "2027-06", 1.0),
+            ),
+        },
     )
 
 
@@ -395,6 +431,11 @@ def costs() -> Mapping[str, pd.DataFrame]:
             ("hall", "hours", "t2", "2027-08", 1, "energy_tiers", "opex", "t2", "mid", -20.0),
             ("hall", "hours", "t2", "2027-08", 2, "energy_tiers", "opex", "t2", "mid", 5.0),
             ("hall", "kw", "t2", "2027-07", 1, "demand_tiers", "opex", "t2", "mid", -3.0),
+        ),
+        "minimum_topup": table(
+            "site component period month line kind paid_period timing amount",
+            ("campus", "month", "t1", "2027-06", "minimum_take", "opex", "t1", "mid", 1_000.0),
+            ("campus", "year", "t2", "2027-08", "minimum_take", "opex", "t2", "mid", 1_000.0),
         ),
         # 50 per Mtok x (0.75 x 100 + 0.25 x 400) tokens x 3,600 s x hours.
         "unserved": table(

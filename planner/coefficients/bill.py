@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,8 @@ def yearly_bill(
     :func:`bill_energy.energy_lines` and :func:`bill_demand.demand_lines`. A levy is a share of the charges
     before levies. A minimum is a top-up of the charges it counts (energy, demand and fixed, or those in
     ``applies_to``): the monthly ones first, the yearly one after them, in the last month of each twelve; a
-    rest of fewer months owes its share of the year. A charge that starts or ends inside a month is billed for
+    rest of fewer months owes its share of the year, and a minimum that holds in some months only their share (a
+    ramp is several rows with dates). A charge that starts or ends inside a month is billed for
     its days.
 
     Parameters
@@ -174,20 +175,20 @@ def _fixed_lines(rows: pd.DataFrame, load: Metered) -> pd.DataFrame:
     """Return fixed charges: per day by the days, per month and year by the share of the month they hold."""
     parts = []
     for row in rows.to_dict("records"):
-        share = _months_held(row, load)
+        share = months_held(row, load)
         parts.append(
-            _lines(row["component"], "fixed", _per_month(row, load) * share, row["price_unit"], row["price"])
+            _lines(row["component"], "fixed", per_month(row, load) * share, row["price_unit"], row["price"])
         )
     return _joined(parts)
 
 
-def _months_held(row: dict, load: Metered) -> np.ndarray:
+def months_held(row: Mapping[Hashable, Any], load: Metered) -> np.ndarray:
     """Return the share of each month in which a charge applies: its months, between its dates."""
     held = load.month_share(load.holds(row["start_date"], row["end_date"]))
     return held * load.in_months(parse_months(row["months"]))
 
 
-def _per_month(row: dict, load: Metered) -> np.ndarray:
+def per_month(row: Mapping[Hashable, Any], load: Metered) -> np.ndarray:
     """Return an amount per month, day or year as an amount of each month."""
     if row["price_unit"] == "day":
         return row["price"] * load.months.days_in_month.to_numpy(dtype=float)
@@ -212,7 +213,7 @@ def _counted(row: dict, charged: pd.DataFrame, load: Metered) -> np.ndarray:
 def _levy_lines(rows: pd.DataFrame, charged: pd.DataFrame, load: Metered) -> pd.DataFrame:
     parts = []
     for row in rows.to_dict("records"):
-        amount = row["price"] * _counted(row, charged, load) * _months_held(row, load)
+        amount = row["price"] * _counted(row, charged, load) * months_held(row, load)
         parts.append(_lines(row["component"], "levy", amount, "fraction", row["price"]))
     return _joined(parts)
 
@@ -224,7 +225,7 @@ def _minimum_lines(
     yearly = rows["price_unit"].isin(YEARLY_UNITS)
     added: list[pd.DataFrame] = []
     for row in rows[~yearly].to_dict("records"):
-        least = _per_month(row, load) * _contract_part(row, contract_kw) * _months_held(row, load)
+        least = per_month(row, load) * contract_part(row, contract_kw) * months_held(row, load)
         paid = _counted(row, charged, load) + _topped(added, load)
         added.append(
             _lines(
@@ -235,7 +236,8 @@ def _minimum_lines(
     length = np.bincount(year)
     last = np.cumsum(length) - 1
     for row in rows[yearly].to_dict("records"):
-        least = row["price"] * _contract_part(row, contract_kw) * length / MONTHS_PER_YEAR
+        share = per_month(row, load) * months_held(row, load)
+        least = contract_part(row, contract_kw) * np.bincount(year, weights=share)
         paid = np.bincount(year, weights=_counted(row, charged, load) + _topped(added, load))
         amount = np.zeros(len(load.months))
         amount[last] = np.maximum(least - paid, 0.0)
@@ -247,7 +249,7 @@ def _topped(added: list[pd.DataFrame], load: Metered) -> np.ndarray:
     return sum((part["amount"].to_numpy() for part in added), np.zeros(len(load.months)))
 
 
-def _contract_part(row: dict, contract_kw: float | None) -> float:
+def contract_part(row: Mapping[Hashable, Any], contract_kw: float | None) -> float:
     """Return 1 for a minimum in money, else the contracted kW (or kVA) times the share that is owed."""
     if row["price_unit"] not in KW_UNITS:
         return 1.0

@@ -22,7 +22,7 @@ from planner.inputs import Scenario
 from planner.units import KWH_PER_MWH
 
 LADDER_MONTH = ["site", "ladder", "period", "month"]
-TIERS = [*LADDER_MONTH, "tier", "price_step", "width", "unit", "falls"]
+TIERS = [*LADDER_MONTH, "tier", "price_step", "step_bare", "width", "unit", "falls", "first_component"]
 LADDERS = [*LADDER_MONTH, "unit", "component", "most", "most_kw", "attained"]
 FILLS = [*LADDER_MONTH, "block", "mwh_per_kw"]
 
@@ -66,16 +66,26 @@ def energy_tiers(
     hours = meter.by_month(meter.cell_hours)
     for (unit, *starts), ladders in groups.items():
         steps = np.zeros((len(starts), len(meter.months)))
+        bare = np.zeros_like(steps)
         for ladder in ladders:
             for tier, row in enumerate(ladder.to_dict("records")):
                 inside = meter.window_share(row["window_weekday"], row["window_weekend"])
                 inside = inside * meter.holds(row["start_date"], row["end_date"]) * meter.cell_hours
                 share = meter.by_month(inside) / hours * meter.in_months(row["window_months"])
                 steps[tier] += share * (row["price_full"] - ladder["price_full"].iloc[0])
+                bare[tier] += share * (row["price_bare"] - ladder["price_bare"].iloc[0])
         name = " + ".join(str(ladder["tier_of"].iloc[0]) for ladder in ladders)
         width = np.append(np.diff(starts), np.nan) / KWH_PER_MWH
         yield (
-            *_frames(meter, site, name, unit, steps * KWH_PER_MWH, width, hours / KWH_PER_MWH, most_kw),
+            *_frames(
+                meter,
+                {"site": site, "ladder": name, "unit": unit},
+                (steps * KWH_PER_MWH, bare * KWH_PER_MWH),
+                width,
+                hours / KWH_PER_MWH,
+                most_kw,
+                (f"{name}: measured peak", str(ladders[0]["component"].iloc[0])),
+            ),
             _fills(meter, site, name, np.abs(steps).max(axis=0) > 0),
         )
 
@@ -84,50 +94,58 @@ def demand_tiers(
     meter: PlanMeter, row: dict, ladder: pd.DataFrame, share: np.ndarray, most_kw: pd.Series
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return tiers and ladders of a demand charge with tiers, whose billed kW fill them."""
-    prices = ladder["price_full"].to_numpy(float)
-    steps = (prices - prices[0])[:, None] * share[None, :]
+    steps, bare = (
+        (prices - prices[0])[:, None] * share[None, :]
+        for prices in (ladder["price_full"].to_numpy(float), ladder["price_bare"].to_numpy(float))
+    )
     width = np.append(np.diff(ladder["tier_from"].to_numpy(float)), np.nan)
     highest = pd.Series(max(float(most_kw.max()), row["floor_kw"]), index=most_kw.index)
     ones = np.ones(len(share))
-    return _frames(meter, row["site"], row["tier_of"], "kw", steps, width, ones, highest, row["component"])
+    name = {"site": row["site"], "ladder": row["tier_of"], "unit": "kw"}
+    return _frames(meter, name, (steps, bare), width, ones, highest, (row["component"], row["component"]))
 
 
 def _frames(
     meter: PlanMeter,
-    site: str,
-    name: str,
-    unit: str,
-    steps: np.ndarray,
+    name: dict[str, str],
+    prices: tuple[np.ndarray, np.ndarray],
     width: np.ndarray,
     per_kw: np.ndarray,
     most_kw: pd.Series,
-    component: str | None = None,
+    components: tuple[str, str],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return tiers and ladders of the months in which some step is not zero."""
+    """Return tiers and ladders of the months in which some step is not zero.
+
+    Parameters
+    ----------
+    prices
+        Steps (tiers, months) with levies and before them.
+    components
+        The charge whose kW count, and the charge whose name a minimum counts the tiers by.
+    """
+    steps, bare = prices
     labels = meter.bill_months[["period", "month"]]
     used = np.flatnonzero(np.abs(steps).max(axis=0) > 0)
     tier, at = (part.ravel() for part in np.meshgrid(np.arange(len(steps)), used, indexing="ij"))
     falls = np.diff(steps, axis=0, prepend=steps[:1]) < 0
     tiers = labels.iloc[at].assign(
-        site=site,
-        ladder=name,
+        **name,
         tier=tier,
         price_step=steps[tier, at],
+        step_bare=bare[tier, at],
         width=width[tier],
-        unit=unit,
         falls=falls[tier, at],
+        first_component=components[1],
     )
     months = labels.iloc[used]
     limit = most_kw.reindex(months["period"]).to_numpy(float)
     rising = np.any(np.diff(steps, axis=0) > 0, axis=0)[used]
     ladders = months.assign(
-        site=site,
-        ladder=name,
-        unit=unit,
-        component=component or f"{name}: measured peak",
+        **name,
+        component=components[0],
         most=limit * per_kw[used],
         most_kw=limit,
-        attained=rising & (unit == "kwh_per_kw"),
+        attained=rising & (name["unit"] == "kwh_per_kw"),
     )
     return tiers[TIERS].reset_index(drop=True), ladders[LADDERS].reset_index(drop=True)
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.bill_demand import look_back_months
+from planner.coefficients.bill_minimum import Minimums, minimums
 from planner.coefficients.bill_tiers import LADDER_MONTH, demand_tiers, energy_tiers, ladder_rows
 from planner.coefficients.charges import first_tiers, levy_factor, price_per_unit, row_windows
 from planner.coefficients.money import currency_ratio
@@ -33,7 +34,8 @@ def _empty(*columns: str, **numbers: str) -> pd.DataFrame:
 
 def no_charges() -> pd.DataFrame:
     """Return the frame ``charges`` of a bill without any charge by month."""
-    return _empty(*CHARGE_MONTH, a="price_per_kw", b="floor_kw").assign(billed=pd.Series(dtype=bool))
+    table = _empty(*CHARGE_MONTH, a="price_per_kw", b="price_bare", c="floor_kw")
+    return table.assign(billed=pd.Series(dtype=bool))
 
 
 def no_blocks() -> pd.DataFrame:
@@ -48,7 +50,7 @@ def no_look_back() -> pd.DataFrame:
 
 def no_tiers() -> pd.DataFrame:
     """Return the frame ``tiers`` of a bill without any."""
-    return _empty(*LADDER_MONTH, "unit", a="price_step", b="width").assign(
+    return _empty(*LADDER_MONTH, "unit", "first_component", a="price_step", b="step_bare", c="width").assign(
         tier=pd.Series(dtype=int), falls=pd.Series(dtype=bool)
     )
 
@@ -85,6 +87,8 @@ class Billing:
         connection allows), most_kw, attained (the measured peak must be a real one: a higher one would be cheaper).
     fills
         site, ladder, period, month, block, mwh_per_kw: what fills the tiers of energy.
+    minimums
+        Minimum bills (:class:`bill_minimum.Minimums`).
     """
 
     charges: pd.DataFrame = field(default_factory=no_charges)
@@ -93,6 +97,7 @@ class Billing:
     tiers: pd.DataFrame = field(default_factory=no_tiers)
     ladders: pd.DataFrame = field(default_factory=no_ladders)
     fills: pd.DataFrame = field(default_factory=no_fills)
+    minimums: Minimums = field(default_factory=Minimums)
 
 
 def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) -> Billing:
@@ -121,14 +126,16 @@ def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) ->
             tiered.append(part)
             if part[1]["unit"].eq("kwh_per_kw").any():
                 charged.append(_measured_only(meter, part[1]))
-    return Billing(
-        *(_stacked([part[k] for part in charged], none) for k, none in enumerate(CHARGED)),
-        *(_stacked([part[k] for part in tiered], none) for k, none in enumerate(TIERED)),
+    charges, blocks, look_back = (
+        _stacked([part[k] for part in charged], none)
+        for k, none in enumerate((no_charges, no_blocks, no_look_back))
     )
-
-
-CHARGED = (no_charges, no_blocks, no_look_back)
-TIERED = (no_tiers, no_ladders, no_fills)
+    tiers, ladders, fills = (
+        _stacked([part[k] for part in tiered], none)
+        for k, none in enumerate((no_tiers, no_ladders, no_fills))
+    )
+    least = minimums(scenario, site_meters(scenario, assigned), charges, tiers)
+    return Billing(charges, blocks, look_back, tiers, ladders, fills, least)
 
 
 def _stacked(parts: list[pd.DataFrame], none: Callable[[], pd.DataFrame]) -> pd.DataFrame:
@@ -140,7 +147,7 @@ def _measured_only(
     meter: PlanMeter, ladders: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the measured peak of every hour of a month, which hours-of-use tiers are multiples of."""
-    charges = ladders[CHARGE_MONTH].assign(price_per_kw=0.0, floor_kw=0.0, billed=False)
+    charges = ladders[CHARGE_MONTH].assign(price_per_kw=0.0, price_bare=0.0, floor_kw=0.0, billed=False)
     blocks = meter.blocks_by_month(np.ones(len(meter.kw), dtype=bool))
     blocks = blocks.assign(month=meter.bill_months["month"].to_numpy()[blocks["position"]])
     seen = ladders[CHARGE_MONTH].merge(blocks[["month", "period", "block"]], on=["period", "month"])
@@ -171,7 +178,10 @@ def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, 
     ladders = ladder_rows(scenario, "demand")
     fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * fx
-    rows = rows.assign(price_per_kw=price).join(row_windows(rows).rename(columns={"months": "months_held"}))
+    bare = price / levy_factor(rows, tariffs)
+    topped = set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"])
+    windows = row_windows(rows).rename(columns={"months": "months_held"})
+    rows = rows.assign(price_per_kw=price, price_bare=bare).join(windows)
     contract = sites.set_index("site")["contract_kw"]
     found = []
     for site, meter, tariff in site_meters(scenario, assigned):
@@ -181,7 +191,7 @@ def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, 
             own = (ladders["tariff"] == tariff) & (ladders["tier_of"] == row["tier_of"])
             row["ladder"] = ladders[own]
             special = row["ratchet_fraction"] > 0 or row["floor_kw"] > 0 or bool(own.any())
-            row["monthly"] = special or _months_differ(meter, row)
+            row["monthly"] = special or tariff in topped or _months_differ(meter, row)
             found.append((site, meter, row))
     return found
 
@@ -221,7 +231,11 @@ def _charge(
     floor = np.maximum(floor, row["floor_kw"])
     needed = (share > 0) | np.isin(np.arange(len(share)), pairs["past"])
     charges = labels.assign(
-        **name, price_per_kw=row["price_per_kw"] * share, floor_kw=floor * (share > 0), billed=share > 0
+        **name,
+        price_per_kw=row["price_per_kw"] * share,
+        price_bare=row["price_bare"] * share,
+        floor_kw=floor * (share > 0),
+        billed=share > 0,
     )
     blocks = meter.blocks_by_month(_inside(meter, row))
     blocks = blocks[needed[blocks["position"]]]
@@ -233,7 +247,7 @@ def _charge(
         {"period": period[at], "month": month[at], "past_period": period[past], "past_month": month[past]}
     ).assign(**name, ratchet_fraction=row["ratchet_fraction"])
     return (
-        charges[needed][[*CHARGE_MONTH, "price_per_kw", "floor_kw", "billed"]],
+        charges[needed][[*CHARGE_MONTH, "price_per_kw", "price_bare", "floor_kw", "billed"]],
         blocks[[*CHARGE_MONTH, "block"]],
         look_back[[*CHARGE_MONTH, "past_period", "past_month", "ratchet_fraction"]],
     )
@@ -267,8 +281,9 @@ def earlier_peaks(scenario: Scenario, site: str, component: str) -> dict[int, fl
 
 def floored_sites(bill: Billing) -> set[str]:
     """Return the sites that owe something for being open, whatever they draw."""
-    charges = bill.charges
-    return set(charges.loc[(charges["floor_kw"] > 0) & charges["billed"], "site"])
+    charges, owed = bill.charges, bill.minimums.owed
+    floors = charges.loc[(charges["floor_kw"] > 0) & charges["billed"].astype(bool), "site"]
+    return set(owed.loc[owed["amount"] > 0, "site"]) | set(floors)
 
 
 __all__ = ["Billing", "billing", "floored_sites", "month_label", "monthly_components", "site_charges"]

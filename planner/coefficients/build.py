@@ -195,6 +195,7 @@ LABELS: Mapping[str, list[str]] = {
     "month_peak_kw": CHARGE_MONTH,
     "billed_kw": CHARGE_MONTH,
     "bill_tier": [*LADDER_MONTH, "tier"],
+    "minimum_topup": CHARGE_MONTH,
     "bill_tier_reached": [*LADDER_MONTH, "tier"],
     "peak_block": [*CHARGE_MONTH, "block"],
     "build_kw": ["site", "cooling", "period"],

@@ -22,7 +22,7 @@ from planner.coefficients.payments import PAYMENT
 from planner.coefficients.payments import payment_rows as _rows
 from planner.coefficients.tariff import fixed_charges
 from planner.inputs import Scenario
-from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW
+from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW, MONEY_PER_K
 
 HOURLY_LINES = {
     "lease": "lease",
@@ -287,7 +287,18 @@ def peak_costs(peaks: pd.DataFrame) -> pd.DataFrame:
 
 def bill_costs(bill: Billing) -> dict[str, pd.DataFrame]:
     """Return by family what the parts of the bill cost that are billed month by month."""
-    return {"billed_kw": _billed_costs(bill), "bill_tier": _tier_costs(bill)}
+    return {
+        "billed_kw": _billed_costs(bill),
+        "bill_tier": _tier_costs(bill),
+        "minimum_topup": _topup_costs(bill),
+    }
+
+
+def _topup_costs(bill: Billing) -> pd.DataFrame:
+    """Return what a thousand of currency of a top-up costs: itself."""
+    due = bill.minimums.due
+    amount = pd.Series(MONEY_PER_K, index=due.index)
+    return _rows(due, CHARGE_MONTH, "minimum_take", "opex", "period", "mid", amount)
 
 
 def _tier_costs(bill: Billing) -> pd.DataFrame:

@@ -78,7 +78,8 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_kw_month``, ``months`` (tuple),
+    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_kw_month``, ``price_bare`` (before levies),
+    ``months`` (tuple),
     ``day_type``, ``hours`` and ``weekend_hours`` (tuples of local hours touched), ``ratchet_fraction``,
     ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named``, ``tier_of``,
     ``start_date``, ``end_date``.
@@ -91,6 +92,7 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
     named = rows["named_hours"].notna().to_numpy()
     plain = rows[["tariff", "component", "day_type"]].assign(
         price_per_kw_month=np.where(named, price * MONTHS_PER_YEAR / np.maximum(months, 1.0), price),
+        price_bare=price / levy_factor(rows, tariffs),
         months=windows["months"],
         hours=windows["weekday"].map(_hours_touched),
         weekend_hours=windows["weekend"].map(_hours_touched),
@@ -112,13 +114,15 @@ def fixed_charges(scenario: Scenario) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_month`` (mean month of a year).
+    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_month`` (mean month of a year),
+    ``price_bare`` (the same before levies).
     """
     tariffs = scenario.tables["tariffs"]
     rows = in_force(scenario, ("fixed",))
     share = row_windows(rows)["months"].map(len).to_numpy(dtype=float) / MONTHS_PER_YEAR
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows) * share
-    return rows[["tariff", "component"]].assign(price_per_month=price).reset_index(drop=True)
+    bare = price / levy_factor(rows, tariffs)
+    return rows[["tariff", "component"]].assign(price_per_month=price, price_bare=bare).reset_index(drop=True)
 
 
 def _energy_charges(scenario: Scenario) -> pd.DataFrame:
@@ -138,12 +142,12 @@ def _site_price(scenario: Scenario, charges: pd.DataFrame, cells: pd.DataFrame, 
         inside = local_window_share(cells, offset, row["months_window"], "all", hours, late)
         price = np.full(len(cells), row["price_per_kwh"])
         if not pd.isna(row["market"]):
-            price = price + row["levy"] * _market_price(scenario, row["market"], cells, offset)
+            price = price + row["levy"] * market_price(scenario, row["market"], cells, offset)
         total += inside * valid_share(scenario, cells, row["start_date"], row["end_date"]) * price
     return total
 
 
-def _market_price(scenario: Scenario, market: str, cells: pd.DataFrame, offset: float) -> np.ndarray:
+def market_price(scenario: Scenario, market: str, cells: pd.DataFrame, offset: float) -> np.ndarray:
     """Return the market's price in each cell's month and local hour, plan currency per kWh."""
     wholesale = scenario.tables["wholesale"]
     rows = wholesale[wholesale["market"] == market].set_index("month")

@@ -13,6 +13,7 @@ from planner.coefficients import Coefficients
 from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH
 from planner.formulation.blocks import ColumnIndex
+from planner.formulation.minimum_constraints import minimum_bill
 
 PAST = ["site", "component", "past_period", "past_month"]
 
@@ -22,9 +23,10 @@ def settled_bill(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> n
 
     month_peak_kw = max over its blocks of grid_kw
     billed_kw     = max(month_peak_kw, floor x open, ratchet x earlier month_peak_kw)
+    minimum_topup = what the counted charges and earlier top-ups leave open of the least owed
     bill_tier     = part of the month's MWh or billed kW between the tier's start and its end
     """
-    if c.billing.charges.empty and c.billing.tiers.empty:
+    if c.billing.charges.empty and c.billing.tiers.empty and c.billing.minimums.due.empty:
         return values
     settled = values.copy()
     measured = _measured(c, columns, values)
@@ -32,7 +34,23 @@ def settled_bill(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> n
     billed = columns.frame("billed_kw")
     settled[billed["column"].to_numpy(int)] = _billed(c, columns, values, measured)
     _settle_tiers(c, columns, settled)
+    _settle_topups(c, columns, settled)
     return settled
+
+
+def _settle_topups(c: Coefficients, columns: ColumnIndex, settled: np.ndarray) -> None:
+    """Set each top-up to what the charges and the earlier top-ups leave open, in the order of the minimums."""
+    own = columns.frame("minimum_topup")
+    if own.empty:
+        return
+    settled[own["column"].to_numpy(int)] = 0.0
+    block = minimum_bill(c, columns)
+    for _, rows in block.labels.groupby(["site", "component"], sort=False):
+        held = np.bincount(
+            block.row, weights=block.value * settled[block.column], minlength=len(block.labels)
+        )
+        due = rows.merge(own, on=["site", "component", "period", "month"], how="left")
+        settled[due["column"].to_numpy(int)] = np.maximum(-held[rows.index.to_numpy()], 0.0)
 
 
 def _settle_tiers(c: Coefficients, columns: ColumnIndex, settled: np.ndarray) -> None:

@@ -31,6 +31,7 @@ VARIABLES: Mapping[str, str] = {
     "month_peak_kw": "kW measured in a month inside a charge's window, for charges billed by month",
     "billed_kw": "kW billed in a month by a charge billed by month",
     "bill_tier": "MWh or kW of a month inside a tier of the tariff",
+    "minimum_topup": "thousand of currency a minimum bill tops the charges up by",
     "bill_tier_reached": "1 while a month's use reaches a tier that is cheaper than the one below, binary",
     "peak_block": "1 where a block sets a month's measured peak that may not be overstated, binary",
     "build_kw": "kW of IT hall capacity ordered",
@@ -91,6 +92,7 @@ def bill_columns(c: Coefficients) -> Mapping[str, pd.DataFrame]:
         "month_peak_kw": charges[LABELS["month_peak_kw"]],
         "billed_kw": charges.loc[charges["billed"].astype(bool), LABELS["billed_kw"]],
         "bill_tier": tiers[LABELS["bill_tier"]],
+        "minimum_topup": c.billing.minimums.due[LABELS["minimum_topup"]],
         "bill_tier_reached": tiers.loc[tiers["falls"].astype(bool), LABELS["bill_tier_reached"]],
         "peak_block": c.billing.peak_blocks.merge(exact, on=CHARGE_MONTH)[LABELS["peak_block"]],
     }

@@ -8,6 +8,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.billing import CHARGE_MONTH
 from planner.formulation.blocks import ColumnIndex
+from planner.units import MONEY_PER_K
 
 
 def billed_peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
@@ -40,3 +41,10 @@ def billed_peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> p
         ratchet_kw=owed.reindex(at).fillna(0.0).to_numpy(float),
         amount=billed_kw * table["price_per_kw"],
     )[[*CHARGE_MONTH, "measured_kw", "billed_kw", "floor_kw", "ratchet_kw", "price_per_kw", "amount"]]
+
+
+def topups(columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
+    """Return site, component, period, month, amount of the top-ups of minimum bills, zero where nothing is due."""
+    due = columns.frame("minimum_topup")
+    amount = values[due["column"].to_numpy(int)] * MONEY_PER_K
+    return due.drop(columns="column").assign(amount=amount)

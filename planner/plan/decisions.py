@@ -14,7 +14,7 @@ from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import run_tokens
 from planner.inputs import Scenario
-from planner.plan.bill_frames import billed_peaks
+from planner.plan.bill_frames import billed_peaks, topups
 from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
 from planner.plan.order_tiers import mean_discount, order_tiers
 from planner.plan.schedule import order_dates
@@ -57,6 +57,7 @@ def decision_frames(
         "energy": energy,
         "peaks": _peaks(c, columns, values),
         "billed_peaks": billed_peaks(c, columns, values),
+        "topups": topups(columns, values),
         "site_power": _site_power(c, usable_limits(c, path), fleet, energy),
         "modules": modules,
         "power_path": path,

@@ -12,7 +12,14 @@ from planner.inputs import Scenario
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 MINUTES_PER_HOUR = 60.0
-ELECTRICITY_LINES = ("energy", "energy_tiers", "demand_charge", "demand_tiers", "tariff_fixed")
+ELECTRICITY_LINES = (
+    "energy",
+    "energy_tiers",
+    "demand_charge",
+    "demand_tiers",
+    "tariff_fixed",
+    "minimum_take",
+)
 """Cost lines of the electricity bill."""
 
 

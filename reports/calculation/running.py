@@ -110,6 +110,7 @@ def _carbon(rows: Rows, drawn: dict[str, At]) -> None:
 PLAN_LINES = {
     "energy_tiers": "Energy tiers above or below the first tier's price",
     "demand_tiers": "Demand tiers above or below the first tier's price",
+    "minimum_take": "Top-up of minimum bills",
 }
 """Parts of the bill that the sheet carries as the plan has them: their steps are no product of two cells."""
 

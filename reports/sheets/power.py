@@ -178,7 +178,15 @@ def _peaks(page: Page) -> None:
     time_block(page, wide, ["site", "component"], "kW", styles.QUANTITY, "Highest", most, labels)
 
 
-BILL_LINES = ("energy", "energy_tiers", "demand_charge", "demand_tiers", "tariff_fixed", "carbon")
+BILL_LINES = (
+    "energy",
+    "energy_tiers",
+    "demand_charge",
+    "demand_tiers",
+    "tariff_fixed",
+    "minimum_take",
+    "carbon",
+)
 """Cost lines of the electricity bill, in reading order."""
 
 

@@ -252,3 +252,101 @@ def test_windows_with_the_same_steps_share_the_tiers_of_the_month():
     cells = cells_of(case)
     kw = np.random.default_rng(1).uniform(20, 100, len(cells))
     assert solve_bill(case, cells, kw).total == pytest.approx(calculated(case, cells, kw))
+
+
+def least(component, price, unit, **more):
+    return {"component": component, "charge": "minimum", "price": price, "price_unit": unit, **more}
+
+
+def fixed(component, price):
+    return {"component": component, "charge": "fixed", "price": price, "price_unit": "month"}
+
+
+def test_a_minimum_take_bills_sixty_percent_of_the_contract_whatever_is_used():
+    # 500 MW contracted at 89.4 $ a kW and year: 26.8 M$ at 60 % or less, 44.7 M$ in full.
+    take = demand("delivery", 89.4 / 12, contract_fraction=0.6)
+    as_floor = bill_scenario(
+        [energy("energy", 0.0), take], ["2027-01-01"], [12], hall={"contract_kw": 500_000}
+    )
+    yearly = [
+        energy("energy", 0.0),
+        demand("delivery", 89.4 / 12),
+        least("least", 89.4, "kw_year", contract_fraction=0.6),
+    ]
+    as_minimum = bill_scenario(yearly, starts("2027-01-01", 12), [1] * 12, hall={"contract_kw": 500_000})
+    for case in (as_floor, as_minimum):
+        case.tables["site_power"]["usable_kw"] = 600_000.0
+        cells = cells_of(case)
+        for kw, bill in ((100_000, 26.82e6), (300_000, 26.82e6), (500_000, 44.7e6)):
+            solved = solve_bill(case, cells, np.full(len(cells), float(kw)))
+            assert solved.total == pytest.approx(bill)
+            assert solved.total == pytest.approx(
+                calculated(case, cells, np.full(len(cells), float(kw)), contract_kw=500_000)
+            )
+
+
+def test_a_ramp_owes_more_from_its_date():
+    charges = [
+        energy("energy", 0.01),
+        least("first", 10, "kw_month", contract_fraction=0.5, end_date="2027-02-15"),
+        least("then", 10, "kw_month", contract_fraction=0.9, start_date="2027-02-16"),
+    ]
+    case = bill_scenario(charges, starts("2027-01-01", 3), [1] * 3, hall={"contract_kw": 1_000})
+    cells = cells_of(case)
+    kw = np.full(len(cells), 100.0)
+    solved = solve_bill(case, cells, kw)
+    # February owes 15 days of 5,000 and 13 of 9,000, the first on top of the energy and the second on top of both.
+    assert solved.total == pytest.approx(5_000 + max(5_000 * 15 / 28, 9_000 * 13 / 28) + 9_000)
+    assert solved.total == pytest.approx(calculated(case, cells, kw, contract_kw=1_000))
+
+
+def test_monthly_minimums_come_first_and_the_yearly_one_in_the_last_month():
+    charges = [
+        energy("energy", 0.1),
+        demand("demand", 4),
+        fixed("metering", 150),
+        least("month", 8_000, "month"),
+        least("energy only", 4_000, "month", applies_to=["energy"]),
+        least("year", 120_000, "year"),
+    ]
+    case = bill_scenario(charges, starts("2027-01-01", 14), [1] * 14)
+    cells = cells_of(case)
+    kw = kw_by_month(cells, [50, 100, 150, 20, 60, 10, 0, 80, 90, 70, 200, 30, 40, 120])
+    solved = solve_bill(case, cells, kw)
+    assert solved.total == pytest.approx(calculated(case, cells, kw))
+    bill = yearly_bill(case.tables["tariffs"], hourly(cells, kw, case))
+    paid = bill.lines[bill.lines["charge"] == "minimum"].set_index(["component", "month"])["amount"]
+    topups = solved.of("minimum_topup").set_index(["component", "month"])["value"] * 1_000
+    assert topups.to_numpy() == pytest.approx(paid.reindex(topups.index).to_numpy(), abs=1e-4)
+
+
+def test_a_tariff_with_every_charge_is_billed_by_the_model_as_by_the_calculator():
+    charges = [
+        energy("base", 0.03),
+        energy("day", 0.04, hours="08-20", day_type="weekday"),
+        *ladder("use", "energy", "kwh", "kwh", (0, 0.02), (30_000, 0.01), (80_000, 0.03)),
+        demand("delivery", 6, ratchet_fraction=0.75, ratchet_season="6-9"),
+        demand("evening", 3, hours="17-21", months="11-2", minimum_kw=50),
+        demand("contract", 1, contract_fraction=0.8),
+        *ladder("capacity", "demand", "kw_month", "kw", (0, 4), (150, 2)),
+        {**demand("reactive", 1), "price_unit": "kva_month", "power_factor": 0.9},
+        fixed("metering", 500),
+        {
+            "component": "tax",
+            "charge": "levy",
+            "price": 0.05,
+            "price_unit": "fraction",
+            "applies_to": ["base"],
+        },
+        {"component": "all", "charge": "levy", "price": 0.02, "price_unit": "fraction"},
+        least("least", 9_000, "month"),
+        least("take", 150_000, "year"),
+    ]
+    case = bill_scenario(
+        charges, ["2027-06-01", "2027-09-01", "2027-12-01"], [3, 3, 6], hall={"contract_kw": 400}
+    )
+    cells = cells_of(case)
+    kw = np.random.default_rng(7).gamma(2.0, 70.0, len(cells))
+    solved = solve_bill(case, cells, kw)
+    assert solved.total == pytest.approx(calculated(case, cells, kw, contract_kw=400))
+    assert solved.line("minimum_take") > 0

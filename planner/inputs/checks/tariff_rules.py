@@ -162,10 +162,6 @@ def plan_bills_the_charge_in_full(view: View) -> Iterator[Finding]:
             "has a share of contract kW: without contract_kw it is not billed, this cost is a lower bound"
         )
         yield Notice(sites.fault(at, "tariff", message))
-    named = set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"])
-    for at in rows_where(sites, ours & sites.frame["tariff"].isin(named)):
-        message = "has a minimum: a plan does not top the bill up, so this cost is a lower bound"
-        yield Notice(sites.fault(at, "tariff", f"{message}; `planner bill` prices it in full"))
 
 
 def tiers_of_windows_agree(view: View) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.commitment_costs import commitment_entries
 from planner.plan.audit.energised import module_entries, waiting_entries
 from planner.plan.audit.hardware_costs import keeping_entries, order_entries, rent_entries
+from planner.plan.audit.minimum_bills import topup_entries
 from planner.plan.audit.report import beside, total
 from planner.plan.audit.site_costs import (
     build_entries,
@@ -58,6 +59,7 @@ SOURCES: Mapping[str, Source] = {
     "demand_charge": peak_entries,
     "energy_tiers": tier_entries,
     "demand_tiers": tier_entries,
+    "minimum_take": topup_entries,
     "optional_demand_value": value_entries,
     "commitment_after_horizon": commitment_entries,
     "sunk_book_value": sunk_entries,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.bill_minimum import billable_minimums
 from planner.coefficients.plan_meter import billing_cells, month_label
+from planner.coefficients.tariff import in_force
 from planner.coefficients.windows import local_window_mask
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
@@ -21,7 +23,7 @@ USUAL_MONTHS_BACK = 11
 def by_month(books: Books) -> pd.Series:
     """Return which (site, component) are billed month by month: index site, component; True.
 
-    All charges with a ratchet, a floor or tiers are; others are where the plan says so.
+    All charges with a ratchet, a floor or tiers, or beside a minimum bill are; others are where the plan says so.
     """
     sites = books.facts.sites
     own = sites[sites["kind"].ne("cloud")].reset_index()
@@ -29,7 +31,9 @@ def by_month(books: Books) -> pd.Series:
     pairs = pairs[~pairs["named"].astype(bool)]
     stated = books["billed_peaks"]
     listed = pd.MultiIndex.from_frame(stated[["site", "component"]].drop_duplicates())
-    needed = (pairs["ratchet_fraction"] > 0) | (_least_kw(pairs) > 0) | pairs["tier_of"].notna()
+    tariffs = books.facts.scenario.tables["tariffs"]
+    topped = pairs["tariff"].isin(set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"]))
+    needed = (pairs["ratchet_fraction"] > 0) | (_least_kw(pairs) > 0) | pairs["tier_of"].notna() | topped
     index = pd.MultiIndex.from_frame(pairs[["site", "component"]])
     return pd.Series(needed.to_numpy(bool) | index.isin(listed), index=index)
 
@@ -49,7 +53,14 @@ def owed_sites(books: Books) -> set[str]:
     known = pd.MultiIndex.from_frame(history.loc[history["peak_kw"] > 0, ["site", "component"]])
     stated = pd.MultiIndex.from_frame(pairs[["site", "component"]]).isin(known)
     ratchets = (pairs["ratchet_fraction"] > 0) & stated
-    return set(pairs.loc[(_least_kw(pairs) > 0) | ratchets, "site"])
+    floors = set(pairs.loc[(_least_kw(pairs) > 0) | ratchets, "site"])
+    least = in_force(books.facts.scenario, ("minimum",))
+    least = least[least["price"] > 0]
+    return floors | {
+        row.site
+        for row in own.itertuples()
+        if len(billable_minimums(least[least["tariff"] == row.tariff], row.contract_kw))
+    }
 
 
 def dated_periods(books: Books) -> pd.DataFrame:
@@ -63,7 +74,7 @@ def month_bills(books: Books) -> pd.DataFrame:
 
     billed = max(measured, ratchet x highest earlier peak that counts, least kW x open)
     """
-    columns = [*CHARGE_MONTH, "measured_kw", "billed_kw", "price_per_kw", "share"]
+    columns = [*CHARGE_MONTH, "measured_kw", "billed_kw", "price_per_kw", "price_bare", "share"]
     cells = billing_cells(dated_periods(books), books["block_cells"])
     kind = by_month(books)
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
@@ -110,6 +121,7 @@ def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
                 "measured_kw": measured,
                 "billed_kw": max(measured, ratchet * owed, max(least, ratchet * floor) * share),
                 "price_per_kw": row["price_per_kw_month"] * held,
+                "price_bare": row["price_bare"] * held,
                 "share": held,
             }
         )

@@ -101,6 +101,7 @@ REQUIRED = {
         "billed_kw",
         "amount",
     ],
+    "topups": ["site", "component", "period", "month", "amount"],
     "site_power": ["site", "period", "level", "peak_kw", "usable_kw"],
     "build": [*PLACE, "kw"],
     "sites": ["site", "period", "open", "open_fraction"],

@@ -10,6 +10,9 @@ from planner.coefficients.plan_meter import PlanMeter, billing_cells, plan_meter
 from planner.plan.audit.books import Books
 from planner.plan.audit.hardware_costs import entries
 from planner.plan.audit.month_bills import dated_periods, month_bills
+from planner.units import KWH_PER_MWH
+
+AMOUNTS = [*LADDER_MONTH, "first_component", "amount", "bare"]
 
 
 def site_meters(books: Books) -> dict[str, PlanMeter]:
@@ -24,41 +27,41 @@ def site_meters(books: Books) -> dict[str, PlanMeter]:
     return meters
 
 
-def tier_entries(books: Books) -> pd.DataFrame:
-    """Return what the use inside each tier costs above the first tier's price."""
+def tier_amounts(books: Books) -> pd.DataFrame:
+    """Return site, ladder, period, month, line, first_component, amount and the same before levies (``bare``)."""
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
     scenario, usable = books.facts.scenario, books.usable_kw
     energy, demand = ladder_rows(scenario, "energy"), ladder_rows(scenario, "demand")
     bills = month_bills(books)
     parts = []
     for site, meter in site_meters(books).items():
-        tariff = own["tariff"][site]
+        tariff, months = own["tariff"][site], _months(meter)
         rows = energy[energy["tariff"] == tariff]
-        peak = meter.month_peak_kw
+        use = pd.Series(meter.month_kwh / KWH_PER_MWH, index=months)
         for tiers, ladders, _ in energy_tiers(meter, site, rows, usable[site]) if len(rows) else ():
-            by_peak = (ladders["unit"] == "kwh_per_kw").to_numpy().any()
-            use = pd.Series(meter.month_kwh / 1_000, index=_months(meter))
-            scale = pd.Series(peak if by_peak else 1.0, index=_months(meter))
+            by_peak = (ladders["unit"] == "kwh_per_kw").any()
+            scale = pd.Series(meter.month_peak_kw if by_peak else 1.0, index=months)
             parts.append(_filled(tiers, use, scale).assign(line="energy_tiers"))
         for _, ladder in demand[demand["tariff"] == tariff].groupby("tier_of", sort=False):
-            named = set(ladder["component"])
-            own_bills = bills[(bills["site"] == site) & bills["component"].isin(named)]
-            use = own_bills.set_index(["period", "month"])["billed_kw"]
+            named = bills["component"].isin(set(ladder["component"])) & (bills["site"] == site)
+            billed = bills[named].set_index(["period", "month"]).reindex(months)
             row = {"site": site, "floor_kw": 0.0, **ladder.iloc[0][["tier_of", "component"]]}
-            share = own_bills.set_index(["period", "month"])["share"].reindex(_months(meter)).fillna(0.0)
-            tiers, _ = demand_tiers(meter, row, ladder, share.to_numpy(float), usable[site])
-            parts.append(_filled(tiers, use, use * 0.0 + 1.0).assign(line="demand_tiers"))
-    names = [*LADDER_MONTH, "line", "amount"]
-    table = pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
-    return pd.concat(
-        [
-            entries(
-                table[table["line"] == line], line, "opex", "mid", table.loc[table["line"] == line, "amount"]
-            )
-            for line in ("energy_tiers", "demand_tiers")
-        ],
-        ignore_index=True,
-    )
+            share = billed["share"].fillna(0.0).to_numpy(float)
+            tiers, _ = demand_tiers(meter, row, ladder, share, usable[site])
+            parts.append(_filled(tiers, billed["billed_kw"], use * 0.0 + 1.0).assign(line="demand_tiers"))
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=[*AMOUNTS, "line"])
+
+
+def tier_entries(books: Books) -> pd.DataFrame:
+    """Return what the use inside each tier costs above the first tier's price."""
+    table = tier_amounts(books)
+    parts = [
+        entries(part, line, "opex", "mid", part["amount"])
+        for line in ("energy_tiers", "demand_tiers")
+        for part in (table[table["line"] == line],)
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _months(meter: PlanMeter) -> pd.MultiIndex:
@@ -77,4 +80,4 @@ def _filled(tiers: pd.DataFrame, use: pd.Series, scale: pd.Series) -> pd.DataFra
                 {**{name: tier[name] for name in LADDER_MONTH}, "amount": inside * tier["price_step"]}
             )
             start += width
-    return pd.DataFrame(rows, columns=[*LADDER_MONTH, "amount"])
+    return pd.DataFrame(rows, columns=AMOUNTS)
