@@ -116,6 +116,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         order_terms=order_terms.order_terms(scenario, orders, supply, useful),
         tiers=tiers,
         tier_reach=tier_reach,
+        spans=serving.spanning_runs(runs, points),
         energised=path,
         deferrable=waiting,
     )
@@ -202,6 +203,7 @@ LABELS: Mapping[str, list[str]] = {
     "open": ["site", "period"],
     "module": energisation.MODULE,
     "energised_kw": ["site", "period"],
+    "replicas": ["product", "site", "cooling", "units_per_replica", "period"],
     "unpowered": energisation.WAITING,
 }
 """Label levels of every variable family."""

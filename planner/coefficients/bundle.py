@@ -13,6 +13,8 @@ from planner.coefficients.energisation import Energisation
 from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.inputs import Settings
 
+SPANS = ["point", "site", "cooling", "product", "units_per_replica", "peak_ratio"]
+
 
 @dataclass(frozen=True)
 class Coefficients:
@@ -72,6 +74,8 @@ class Coefficients:
         Key ``constant`` holds amounts that no decision changes.
     deferrable
         Hours in which requests may be left waiting (see ``deferral.deferrable_hours``).
+    spans
+        point, site, cooling, product, units_per_replica, peak_ratio of runs whose replica takes several units.
     energised
         The path to usable power: what its modules carry, what can be ordered, what may wait unpowered.
     """
@@ -106,5 +110,6 @@ class Coefficients:
     tiers: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIERS))
     tier_reach: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIER_REACH))
     billing: Billing = field(default_factory=Billing)
+    spans: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPANS))
     energised: Energisation = field(default_factory=Energisation)
     deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.bundle import SPANS
 from planner.inputs import Scenario
 from planner.performance import PointSet
 from planner.performance.clocks import NOMINAL, held_clocks
@@ -79,6 +80,13 @@ def run_options(
         "band_high_ratio",
     ]
     return result[kept]
+
+
+def spanning_runs(runs: pd.DataFrame, points: PointSet) -> pd.DataFrame:
+    """Return the runs whose replica takes several units: point, site, cooling, product, units, peak ratio."""
+    units = points.taken[["point", "units_per_replica"]]
+    joined = runs[["point", "site", "cooling", "product", "peak_ratio"]].merge(units, on="point")
+    return joined.loc[joined["units_per_replica"] > 1.0, SPANS].reset_index(drop=True)
 
 
 def token_yields(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from planner.coefficients.billing import CHARGE_MONTH
 from planner.coefficients.build import installed_columns
 from planner.coefficients.order_terms import tier_labels
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
+from planner.formulation.replica_constraints import replica_labels
 
 VARIABLES: Mapping[str, str] = {
     "order": "units ordered (purchase, lease, reservation), integer",
@@ -39,6 +40,7 @@ VARIABLES: Mapping[str, str] = {
     "module": "modules ordered on the path to usable power, integer",
     "energised_kw": "kW a site can use by its path, where modules decide it",
     "unpowered": "units delivered that stand without power, integer",
+    "replicas": "replicas that take several units of purchase each, integer",
 }
 """Every variable family and its unit."""
 
@@ -76,10 +78,11 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "module": c.energised.modules[LABELS["module"]],
         "energised_kw": c.energised.powered[LABELS["energised_kw"]],
         "unpowered": c.energised.waiting[LABELS["unpowered"]],
+        "replicas": replica_labels(c, runs)[LABELS["replicas"]],
     }
     return pack(
         frames,
-        integer={"order", "rent", "lots", "module", "unpowered", *BINARIES}
+        integer={"order", "rent", "lots", "module", "unpowered", "replicas", *BINARIES}
         | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
     )
 

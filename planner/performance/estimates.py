@@ -54,9 +54,9 @@ def memory_refusals(rows: pd.DataFrame, limit: Array) -> pd.DataFrame:
     spanning = (
         "weights and the KV cache of one request do not fit into "
         + as_text(lost["chips"])
-        + " chips; a replica that spans more than one unit of purchase ("
+        + " chips; a replica over more than one unit of purchase ("
         + as_text(lost["unit"])
-        + " chips) is not planned"
+        + " chips) needs an engine option with more most_units"
     )
     unlinked = lost["link"].isna() & lost["unit"].gt(1)
     reason = spanning.mask(
@@ -174,10 +174,16 @@ def roofline_points(
     ), refused
 
 
+def units_share(rows: pd.DataFrame) -> np.ndarray:
+    """Return whole replicas per unit, or the share of a replica a unit is where it takes several units."""
+    ratio = rows["chips_per_unit"].to_numpy(float) / rows["chips"].to_numpy(float)
+    return np.where(ratio < 1.0, ratio, np.floor(ratio))
+
+
 def flatten(rows: pd.DataFrame, grid: Array, timing: Timing, ttft_ms: Array, tpot_ms: Array) -> pd.DataFrame:
     """Return one row per replica shape and load that meets TPOT and lies on its group's frontier."""
     count, points = grid.shape
-    replicas_per_unit = np.floor(rows["chips_per_unit"].to_numpy(float) / rows["chips"].to_numpy(float))
+    replicas_per_unit = units_share(rows)
     generated = rows["generated_tokens"].to_numpy(float)[:, None]
     position = np.repeat(np.arange(count), points)
     numbers = pd.DataFrame(
@@ -215,7 +221,9 @@ def flatten(rows: pd.DataFrame, grid: Array, timing: Timing, ttft_ms: Array, tpo
         .reset_index(drop=True)
     )
     layout = np.where(rows["attention_dp"], "attention DP and experts over ", "tensor parallel over ")
-    text = pd.Series(layout, dtype="str").str.cat(as_text(rows["chips"])) + " chips"
+    text = pd.Series(layout, dtype="str").str.cat(as_text(rows["tensor"])) + " chips"
+    staged = ", pipeline of " + as_text(rows["pipeline"]) + " stages"
+    text = text + staged.where(rows["pipeline"] > 1, "").to_numpy()
     numbers = numbers.reset_index(drop=True)
     return pd.concat([facts, numbers], axis=1).assign(
         phase="mixed",
@@ -223,8 +231,11 @@ def flatten(rows: pd.DataFrame, grid: Array, timing: Timing, ttft_ms: Array, tpo
         engine_option="",
         cache_hit_fraction=np.nan,
         replica_chips=facts["chips"],
-        replicas_per_unit=np.floor(facts["chips_per_unit"] / facts["chips"]),
-        idle_chips_per_unit=facts["chips_per_unit"] % facts["chips"],
+        replicas_per_unit=units_share(facts),
+        units_per_replica=np.maximum(facts["chips"] / facts["chips_per_unit"], 1.0),
+        idle_chips_per_unit=np.where(
+            facts["chips"] > facts["chips_per_unit"], 0.0, facts["chips_per_unit"] % facts["chips"]
+        ),
         measured_kw=np.nan,
         basis=text.iloc[numbers["row"].to_numpy()].to_numpy(),
     )

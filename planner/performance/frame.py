@@ -17,6 +17,7 @@ FACT_COLUMNS = [
     "phase",
     "replica_chips",
     "replicas_per_unit",
+    "units_per_replica",
     "idle_chips_per_unit",
     "concurrency",
     "cache_hit_fraction",
@@ -51,6 +52,7 @@ TAKEN_COLUMNS = [
     "phase",
     "replica_chips",
     "replicas_per_unit",
+    "units_per_replica",
     "idle_chips_per_unit",
     "concurrency",
     "cache_hit_fraction",
@@ -99,7 +101,8 @@ class PointSet:
     ----------
     taken : DataFrame
         One row per usable point (``TAKEN_COLUMNS``); ``engine_option`` is empty for the plain engine,
-        ``cache_hit_fraction`` blank where the workload's stated share holds. ``requests_per_s`` are attempts one
+        ``cache_hit_fraction`` blank where the workload's stated share holds; ``units_per_replica`` above 1 where a
+        replica takes several units. ``requests_per_s`` are attempts one
         product unit completes per second when it serves only that shape and phase; latencies are of the service
         alone, at the statistic of the target; ``unit_kw`` is the IT power of one unit running at the point.
     refused : DataFrame

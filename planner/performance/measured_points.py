@@ -99,6 +99,7 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
             "phase": rows["phase"],
             "replica_chips": rows["chips"],
             "replicas_per_unit": per_unit,
+            "units_per_replica": 1.0,
             "idle_chips_per_unit": rows["chips_per_unit"] - per_unit * rows["chips"],
             "concurrency": rows["load"],
             "cache_hit_fraction": rows["cache_hit_fraction"],

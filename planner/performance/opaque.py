@@ -99,6 +99,16 @@ def opaque_points(
     return _as_points(taken, engines, constants), refused.assign(ttft_class="")[REFUSED_COLUMNS]
 
 
+def units_per_replica(taken: pd.DataFrame) -> pd.Series:
+    """Return units of purchase one replica takes: several where tensor x pipeline sizes make up all chips of the row.
+
+    A row that gives no pipeline size is the rate of a system that may hold many replicas, and counts per unit.
+    """
+    one = taken["chips"].eq(taken["tensor_parallel"].fillna(1) * taken["pipeline_parallel"])
+    units = np.ceil(taken["chips"] / taken["chips_per_unit"])
+    return units.where(one & units.gt(1), 1.0).astype(float)
+
+
 def opaque_faults(rated: pd.DataFrame) -> pd.Series:
     """Return why an opaque row is not taken, empty when it is."""
     reason = pd.Series("", index=rated.index, dtype="str")
@@ -126,6 +136,7 @@ def _as_points(taken: pd.DataFrame, engines: pd.DataFrame, constants: RooflineCo
             "phase": taken["phase"],
             "replica_chips": chips,
             "replicas_per_unit": (taken["chips_per_unit"] / chips).fillna(1.0),
+            "units_per_replica": units_per_replica(taken),
             "idle_chips_per_unit": 0.0,
             "concurrency": taken["concurrency"],
             "cache_hit_fraction": taken["cache_hit_fraction"],

@@ -20,7 +20,9 @@ from planner.performance.memory import most_concurrent
 from planner.performance.option_frame import estimated, request_lengths
 from planner.performance.options import candidate_label, missing_option_facts, with_options
 from planner.performance.phase_points import phase_points
+from planner.performance.pipelines import fill_s, hand_over_s, pipeline_layouts
 from planner.performance.prefix_cache import reuse, session_timing
+from planner.performance.roofline import prefill_s
 from planner.performance.roofline_constants import RooflineConstants
 from planner.performance.speculation import draft, speculative_step_s, with_draft
 
@@ -47,7 +49,7 @@ def option_points(
     optioned = optioned.assign(plain_engine=optioned["engine"], engine=candidate_label(optioned))
     reason = missing_option_facts(optioned)
     lacking = optioned.assign(reason=reason, ttft_class="", phase="mixed")[reason.ne("")]
-    optioned = optioned[reason.eq("")]
+    optioned, unlaid = laid_out(optioned[reason.eq("")])
     apart = optioned["disaggregated"].fillna(False).astype(bool)
     parts = [
         make(part.reset_index(drop=True), tables["statistic_factors"], constants)
@@ -55,10 +57,30 @@ def option_points(
         if len(part)
     ]
     points = [found[FACT_COLUMNS] for found, _ in parts if len(found)]
-    refused = [frame[REFUSED_COLUMNS] for frame in (lacking, *(lost for _, lost in parts)) if len(frame)]
+    refused = [
+        frame[REFUSED_COLUMNS] for frame in (lacking, unlaid, *(lost for _, lost in parts)) if len(frame)
+    ]
     return (
         pd.concat(points, ignore_index=True) if points else empty[0],
         pd.concat(refused, ignore_index=True).drop_duplicates() if refused else empty[1],
+    )
+
+
+def laid_out(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the candidates with the pipeline layouts of those whose option admits them, and those without any."""
+    staged = rows["most_units"].notna()
+    layouts = pipeline_layouts(rows[staged])
+    keys = ["workload", "shape", "product", "engine"]
+    known = pd.MultiIndex.from_frame(layouts[keys])
+    lost = rows[staged & ~pd.MultiIndex.from_frame(rows[keys]).isin(known)].drop_duplicates(keys)
+    network = lost["scale_out_gb_per_s"].isna() & lost["most_units"].gt(1)
+    reason = np.where(
+        network,
+        "the network between units (scale_out_gb_per_s) is not in the catalogue",
+        "no pipeline of these chips divides heads, experts and layers of the model",
+    )
+    return pd.concat([rows[~staged], layouts], ignore_index=True), lost.assign(
+        reason=reason, ttft_class="", phase="mixed"
     )
 
 
@@ -67,15 +89,25 @@ def mixed_points(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points at which one replica does both phases of its requests."""
     deployment = with_draft(deployments(rows), draft(rows))
+    unlinked = rows.loc[rows["scale_out_gb_per_s"].isna() & rows["most_units"].gt(1), "engine"]
     rows, deployment, limit, refused = fitting(rows, deployment, constants)
+    note = "; more units need the network between them (scale_out_gb_per_s), which is not in the catalogue"
+    refused = refused.assign(
+        reason=refused["reason"].where(~refused["engine"].isin(unlinked), refused["reason"] + note)
+    )
     if rows.empty:
         return pd.DataFrame(columns=FACT_COLUMNS), refused
     grid = concurrency_grid(limit)
     lengths = request_lengths(rows)
     proposed = draft(rows)
     step = speculative_step_s(deployment, grid, lengths.mean_context, proposed, constants)
+    tokens = grid * (proposed.tokens + 1.0) / deployment.pipeline
+    step = step + hand_over_s(rows, deployment, tokens, constants)
+    prompt = prefill_s(deployment, lengths.uncached, constants, lengths.prompt - lengths.uncached)
+    stages = fill_s(deployment, prompt, lengths.uncached, constants)
+    stages = stages + hand_over_s(rows, deployment, lengths.uncached, constants)
     timing, hit, sessions = session_timing(
-        deployment, grid, lengths, reuse(rows, constants), step, constants, proposed.tokens_per_step
+        deployment, grid, lengths, reuse(rows, constants), step, constants, proposed.tokens_per_step, stages
     )
     ttft, tpot = to_target_statistic(rows, timing, factors)
     points = flatten(rows, grid, timing, ttft, tpot)

@@ -21,6 +21,7 @@ from planner.performance.estimates import concurrency_grid, flatten, to_target_s
 from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.memory import kv_bytes_per_sequence, most_concurrent
 from planner.performance.option_frame import estimated, request_lengths
+from planner.performance.pipelines import fill_s, hand_over_s
 from planner.performance.roofline import prefill_s
 from planner.performance.roofline_constants import RooflineConstants
 from planner.performance.serving import Timing
@@ -71,7 +72,9 @@ def prefill_points(
     prompt = prefill_s(deployment, lengths.uncached, constants, lengths.prompt - lengths.uncached)
     transfer = link_s(rows, deployment, constants)
     wait = LOADS / (2.0 * (1.0 - LOADS)) * prompt
-    ttft = deployment.first_token_s + prompt + wait + transfer
+    stages = fill_s(deployment, prompt, lengths.uncached, constants)
+    stages = stages + hand_over_s(rows, deployment, lengths.uncached, constants)
+    ttft = deployment.first_token_s + prompt + stages + wait + transfer
     rate = np.minimum(LOADS / prompt, 1.0 / transfer)
     nothing = np.zeros_like(ttft)
     timing = Timing(ttft, nothing, rate, np.broadcast_to(prompt, ttft.shape), nothing)
@@ -102,6 +105,8 @@ def decode_points(
     later = np.maximum(lengths.generated - 1.0, 1.0)
     transfer = link_s(rows, deployment, constants)
     step = speculative_step_s(deployment, grid, lengths.mean_context, proposed, constants)
+    tokens = grid * (proposed.tokens + 1.0) / deployment.pipeline
+    step = step + hand_over_s(rows, deployment, tokens, constants)
     tpot = step / proposed.tokens_per_step + transfer / later
     rate = np.minimum(grid / (later * tpot), 1.0 / transfer)
     # Points are compared by time per token, which stands in for the first token they have no part in.
@@ -133,6 +138,6 @@ def phase_refusals(rows: pd.DataFrame, fits: Array, found: pd.DataFrame | None, 
     reason = np.where(
         best["fits"],
         f"{target} at every load",
-        "weights and the KV cache of one request do not fit into one unit",
+        "weights and the KV cache of one request do not fit into a replica",
     )
     return best.assign(phase=phase, ttft_class="", reason=reason)[REFUSED_COLUMNS]

@@ -107,16 +107,17 @@ def session_timing(
     step_s: Array,
     constants: RooflineConstants,
     tokens_per_step: Array | float = 1.0,
+    stages_s: Array | float = 0.0,
 ) -> tuple[Timing, Array, Array]:
     """Return the closed-loop timing with the prefixes that are found, their share of the prompt, and the sessions.
 
     Prefixes that miss are computed again; those found in host memory are read over the chips' host links before the
-    first token, and the links bound the rate. The number of sessions follows from the rate with all prefixes
-    found, so that a working set at the edge counts as too large.
+    first token, and the links bound the rate. ``stages_s`` is what a pipeline adds to the first token. The number of
+    sessions follows from the rate with all prefixes found, so that a working set at the edge counts as too large.
     """
     stated = 1.0 - lengths.uncached / lengths.prompt
     ideal = np.where(kept.cached > 0, kept.reusable, stated)
-    best = _timing(deployment, batch, lengths, ideal, step_s, 0.0, constants, tokens_per_step)
+    best = _timing(deployment, batch, lengths, ideal, step_s, stages_s, constants, tokens_per_step)
     sessions = batch + best.requests_per_s * kept.think_s
     crowd = sessions * kept.pool
     device, whole = sessions_held(deployment, lengths, kept, constants.memory_overhead_bytes)
@@ -125,7 +126,9 @@ def session_timing(
     hit = np.where(kept.cached > 0, kept.reusable * found, stated)
     moved = np.where(kept.cached > 0, kept.reusable * (found - near), 0.0) * lengths.prompt
     transfer_s = kv_bytes_per_sequence(deployment, moved) / kv_shards(deployment) / kept.host_bytes_per_s
-    timing = _timing(deployment, batch, lengths, hit, step_s, transfer_s, constants, tokens_per_step)
+    timing = _timing(
+        deployment, batch, lengths, hit, step_s, transfer_s + stages_s, constants, tokens_per_step
+    )
     moved_bytes = np.maximum(kv_bytes_per_chip(deployment, moved), 1e-9)
     link_rate = np.where(moved > 0, kept.host_bytes_per_s / moved_bytes, np.inf)
     rate = np.minimum(timing.requests_per_s, link_rate)

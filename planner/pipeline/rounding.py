@@ -37,8 +37,8 @@ def rounded_plans(
     optimise
         Solves the LP with the rounded columns held.
     """
-    # Yes or no of an order's terms and of a bill's tiers follows from the orders held, but must be whole.
-    follows = ("lots", *(BINARIES - {"open"}))
+    # Terms of orders, tiers of bills and replicas over several units follow from the orders held, but must be whole.
+    follows = ("lots", "replicas", *(BINARIES - {"open"}))
     terms = any(len(model.columns.block(family)) for family in follows)
     lp = replace(options, relax=not terms, progress=None)
     totals = (_running_totals(c, model, relaxed, rounding) for rounding in (_floor, np.round, _ceil))

@@ -62,6 +62,7 @@ def decision_frames(
         "modules": modules,
         "power_path": path,
         "unpowered": unpowered_frame(scenario, c, found),
+        "replicas": decided(columns, values, "replicas", "replicas").drop(columns="column"),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "sites": _sites(c, columns, values, fleet),
     }

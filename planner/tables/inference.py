@@ -136,6 +136,13 @@ ENGINE_OPTIONS = Table(
         ),
         integer("draft_layers", "layers", "layers of the draft, each launched by the host", low=1),
         fraction("draft_memory_fraction", "weights of the draft over those of the model"),
+        integer(
+            "most_units",
+            "units",
+            "units of purchase a replica may take as stages of a pipeline; 1 = stages inside one unit; blank = none",
+            low=1,
+            high=64,
+        ),
         flag(
             "disaggregated",
             "true: prompts and answers run on replicas of their own at one site, of one product or of several",

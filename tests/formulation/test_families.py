@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_coefficients import settings, tiny
+from tiny_coefficients import settings, table, tiny
 from tiny_terms import contract_terms
 
 from planner.formulation.build import FAMILIES, build_model
@@ -35,10 +36,20 @@ TERMS = {"minimum_order", "order_placed", "whole_lots", "tier_split", "tier_reac
 """Families of contract terms: they speak of the case with terms, all others of the plain one."""
 
 
+SPANNING = {"whole_replicas", "replica_units"}
+"""Families of replicas over several units: at the campus code is served whole by replicas of two boxes."""
+
+SPANS = table(
+    "point site cooling product units_per_replica peak_ratio",
+    ("whole", "campus", "liquid", "box", 2.0, 1.4),
+    ("whole", "cloud", "hosted", "box", 2.0, 1.4),
+)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
     if name not in TERMS:
-        case = tiny()
+        case = tiny(spans=SPANS) if name in SPANNING else tiny()
         columns = build_columns(case)
     text = lp_text(columns, [FAMILIES[name](case, columns)])
     path = GOLDEN / f"{name}.lp"
@@ -96,7 +107,7 @@ def test_a_lease_of_one_period_serves_in_that_period_only(columns):
 def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns):
     whole = {block.family for block in columns.blocks if block.integer.all()}
     fluid = {block.family for block in columns.blocks if not block.integer.any()}
-    bought = {"order", "placed", "lots", "tier", "rent", "rent_hour", "module", "unpowered"}
+    bought = {"order", "placed", "lots", "tier", "rent", "rent_hour", "module", "unpowered", "replicas"}
     assert whole == {*bought, "open", "bill_tier_reached", "peak_block"}
     assert whole | fluid == {block.family for block in columns.blocks}
     assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier"))
@@ -123,11 +134,11 @@ def test_a_coefficient_that_is_missing_is_not_a_zero(case, columns):
 
 
 def test_the_whole_model_holds_the_families_in_reading_order(case):
-    model = build_model(case)
+    model = build_model(replace(case, spans=SPANS))
     assert [block.family for block in model.problem.rows] == list(FAMILIES)
     bare = build_model(tiny(budgets=case.budgets.iloc[:0], supply=case.supply.iloc[:0]))
     missing = set(FAMILIES) - {block.family for block in bare.problem.rows}
-    assert missing == {"budget", "supply", "hourly_supply"} | TERMS
+    assert missing == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING
 
 
 def test_the_objective_is_the_present_value_of_each_decision(case):

@@ -84,4 +84,4 @@ def test_a_card_too_small_for_both_phases_says_so():
     assert found.taken.empty
     reasons = found.refused.loc[found.refused["engine"].eq("vllm-bf16 + apart"), ["phase", "reason"]]
     assert set(reasons["phase"]) == {"prefill", "decode"}
-    assert reasons["reason"].str.contains("do not fit into one unit").all()
+    assert reasons["reason"].str.contains("do not fit into a replica").all()

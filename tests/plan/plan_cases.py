@@ -617,7 +617,17 @@ def split() -> Scenario:
         point("box short in", shape="short", requests_per_s=40, engine="exact", **first),
         point("box long in", shape="long", requests_per_s=10, engine="exact", **first),
         point("slim short out", product="slim", shape="short", requests_per_s=9, **later),
-        point("slim long out", product="slim", shape="long", requests_per_s=2.5, **later),
+        # One replica over two boxes of eight chips.
+        point(
+            "slim long out",
+            product="slim",
+            shape="long",
+            requests_per_s=5,
+            chips=16,
+            tensor_parallel=8,
+            pipeline_parallel=2,
+            **later,
+        ),
         point("box long whole", shape="long", requests_per_s=2, **both),
     ]
     return scenario_of(tables)

@@ -45,6 +45,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             service_checks.prefill_balance,
             service_checks.decode_balance,
             service_checks.capacity,
+            service_checks.whole_replicas,
             service_checks.point_rates,
             service_checks.point_peaks,
             service_checks.point_power,

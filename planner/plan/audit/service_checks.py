@@ -14,6 +14,8 @@ from planner.plan.audit.report import Check, beside, breaches, compare, total
 
 SERVED = ["workload", "shape", "ttft_class", "site", "period", "block"]
 POOL = ["product", "site", "cooling", "period"]
+REPLICA_TOLERANCE = 1e-5
+"""Replicas this little above a whole number are that number: solver tolerance on a busy unit."""
 DEMANDED = ["workload", "region", "period", "block"]
 
 
@@ -78,6 +80,29 @@ def _busy(books: Books, phases: tuple[str, ...]) -> pd.DataFrame:
 def _of(rows: pd.DataFrame, places: pd.DataFrame) -> pd.Series:
     kept = rows.merge(places, on=SERVED)
     return total(kept["requests_per_s"], kept, SERVED)
+
+
+def whole_replicas(books: Books) -> Check:
+    """Return the check that the whole replicas needed in the busiest block fit the units held for the period.
+
+    Points whose replica takes several units need ``ceil(busy units at the busiest minute / units of a replica)`` of
+    them; a plan of the linear relaxation is not held to it.
+    """
+    span = books["points"].set_index("point")["units_per_replica"]
+    serving = books.serving.assign(units=books.serving["point"].map(span).astype(float))
+    serving = serving[serving["units"].gt(1.0)]
+    if serving.empty or books.plan.headline.get("relaxed"):
+        return compare(
+            "whole_replicas", "replica_units", pd.DataFrame(columns=[*POOL, "left", "right"]), "<="
+        )
+    size = [*POOL, "units"]
+    busy = total(serving["peak_ratio"] * serving["units_running"], serving, [*size, "block"])
+    most = busy.groupby(level=size).max().reset_index(name="busy")
+    whole = np.ceil(most["busy"] / most["units"] - REPLICA_TOLERANCE) * most["units"]
+    needed = total(whole, most, POOL)
+    held = books.fleet[~books.fleet["hourly"]]
+    there = total(held["units"], held, POOL)
+    return compare("whole_replicas", "replica_units", beside(needed, there.reindex(needed.index)), "<=")
 
 
 def capacity(books: Books) -> Check:

@@ -1,0 +1,75 @@
+"""Replicas that take several units of purchase: they are whole, and stand on units held for the whole period."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.formulation.blocks import ColumnIndex, RowBlock
+from planner.formulation.joining import number_rows, row_block, terms
+
+POOL = ["product", "site", "cooling", "period"]
+SPAN = ["product", "site", "cooling", "units_per_replica"]
+
+
+def whole_replicas(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """Busy units of points whose replica takes several units stay inside whole replicas.
+
+    sum_{k of U in g} p[k] * run[k,s,e,t,b]  <=  U * replicas[g,U,s,e,t]
+    for every product g, replica size U above one unit, site s, cooling e, period t, block b
+
+    run       busy units at point k whose replica takes U units        column run
+    replicas  replicas of U units each                                 column replicas
+    p         busiest minute over the hour's mean for this point       c.spans, peak_ratio
+    U         units of one replica                                     c.spans, units_per_replica
+
+    Dual: currency per unit-block; what one more unit of these replicas would save with their number held (<= 0).
+    """
+    runs = columns.frame("run").merge(
+        c.spans[["point", "peak_ratio", *SPAN]], on=["point", "site", "cooling"], validate="many_to_one"
+    )
+    key = [*SPAN, "period", "block"]
+    rows = number_rows(runs[key].drop_duplicates())
+    replicas = columns.frame("replicas")
+    held = replicas.assign(units=-replicas["units_per_replica"])
+    return row_block(
+        "whole_replicas",
+        rows,
+        "<=",
+        0.0,
+        [terms(rows, runs, key, "peak_ratio"), terms(rows, held, [*SPAN, "period"], "units")],
+    )
+
+
+def replica_units(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """Replicas over several units stand on units in service or rented for the whole period.
+
+    sum_U U * replicas[g,U,s,e,t]  <=  sum_{o of g} (installed[o,s,e,t] + rent[o,s,e,t])
+    for every product g, site s, cooling e, period t with such replicas
+
+    replicas         replicas of U units each                          column replicas
+    installed, rent  units of the offers o of product g                columns
+    U                units of one replica                              c.spans, units_per_replica
+
+    Units rented by the hour come and go, so that no replica can count on several of them.
+
+    Dual: currency per unit; what one more unit held would save with the number of replicas held (<= 0).
+    """
+    replicas = columns.frame("replicas")
+    rows = number_rows(replicas[POOL].drop_duplicates())
+    unit = c.stands[["offer", "site", "cooling", "product"]]
+    held = [
+        terms(rows, columns.frame(family).merge(unit, on=["offer", "site", "cooling"]), POOL, -1.0)
+        for family in ("installed", "rent")
+    ]
+    return row_block(
+        "replica_units", rows, "<=", 0.0, [terms(rows, replicas, POOL, "units_per_replica"), *held]
+    )
+
+
+def replica_labels(c: Coefficients, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the labels of column ``replicas``: one per pool, size and period some run of that size exists in."""
+    spanning = runs[["point", "site", "cooling", "period"]].merge(
+        c.spans[["point", *SPAN]], on=["point", "site", "cooling"]
+    )
+    return spanning[[*SPAN, "period"]].drop_duplicates().reset_index(drop=True)
