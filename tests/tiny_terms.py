@@ -36,6 +36,27 @@ def contract_terms() -> Mapping[str, object]:
         ("box lease", "t1", nan, 2.0, 20.0),
         ("box lease", "t2", nan, 2.0, 20.0),
     )
+    shares = table(
+        "limit group max_fraction offer site cooling period weight",
+        ("second source", "one", 0.6, "box purchase", "hall", "air", "t1", 1.0),
+        ("second source", "one", 0.6, "box purchase", "campus", "liquid", "t1", 1.0),
+        ("second source", "two", 0.6, "box lease", "hall", "air", "t1", 1.0),
+        ("spend", "one", 0.75, "box purchase", "hall", "air", "t1", 250.0),
+        ("spend", "two", 0.75, "rack purchase", "campus", "liquid", "t1", 800.0),
+    )
+    cheaper = table(
+        "limit group max_fraction offer site cooling period weight tier",
+        ("spend", "one", 0.75, "box purchase", "hall", "air", "t1", -25.0, "from 5"),
+    )
+    pace = table(
+        "offer site cooling period in_service_period most_units",
+        ("box purchase", "hall", "air", "t1", "t2", 4),
+        ("box lease", "hall", "air", "t2", "t2", 4),
+    )
     own: dict[str, pd.DataFrame] = dict(costs())
     own["tier_units"] = tier_costs(own["order"], tiers)
-    return {"order_terms": terms, "tiers": tiers, "tier_reach": reach, "costs": own}
+    return {"order_terms": terms, "tiers": tiers, "tier_reach": reach, "costs": own} | {
+        "concentration": shares,
+        "concentration_tiers": cheaper,
+        "commissioning_pace": pace,
+    }

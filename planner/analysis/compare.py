@@ -8,6 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from planner.analysis.compare_words import (
+    cost_words,
+    headline_words,
+    input_words,
+    order_words,
+    unserved_words,
+)
 from planner.errors import Fault, InputError
 from planner.plan import Plan
 from planner.tables import TABLES
@@ -42,6 +49,12 @@ class Comparison:
         line; present value per plan over the horizon. Sums to the difference in total cost.
     service
         workload; share of requests served per plan.
+    vendors
+        vendor, mode; units ordered or held at most per plan. Only rows that differ.
+    unserved
+        workload, period; share of the requests not served per plan. Only rows that differ.
+    words
+        The differences of the last plan to the first in sentences, what was changed first.
     inputs
         table, key, column and the text of each plan for every input that differs; settings as table ``settings``.
     """
@@ -52,6 +65,9 @@ class Comparison:
     costs: pd.DataFrame
     service: pd.DataFrame
     inputs: pd.DataFrame
+    vendors: pd.DataFrame
+    unserved: pd.DataFrame
+    words: tuple[str, ...]
 
 
 def compare_plans(plans: Mapping[str, Plan]) -> Comparison:
@@ -75,13 +91,26 @@ def compare_plans(plans: Mapping[str, Plan]) -> Comparison:
     }
     lines = {name: _present_value(plan) for name, plan in plans.items()}
     served = {name: _served(plan) for name, plan in plans.items()}
+    headline, inputs = _headline(plans), _inputs(plans)
+    changed, costs = _side_by_side(orders, names, True), _side_by_side(lines, names, False)
+    lost = _side_by_side({name: _lost(plan) for name, plan in plans.items()}, names, changed_only=True)
+    words = (
+        *input_words(inputs, names),
+        *headline_words(headline, names),
+        *order_words(changed),
+        *cost_words(costs, str(plans[names[0]].headline["currency"])),
+        *unserved_words(lost, names),
+    )
     return Comparison(
         names,
-        _headline(plans),
-        _side_by_side(orders, names, changed_only=True),
-        _side_by_side(lines, names, changed_only=False),
+        headline,
+        changed,
+        costs,
         _side_by_side(served, names, changed_only=False),
-        _inputs(plans),
+        inputs,
+        _side_by_side({name: _by_vendor(plan) for name, plan in plans.items()}, names, changed_only=True),
+        lost,
+        words,
     )
 
 
@@ -134,6 +163,30 @@ def _served(plan: Plan) -> pd.Series:
     lost = plan["unserved"].merge(blocks, on=["period", "block"])
     missing = (lost["requests_per_s"].astype(float) * lost["hours"]).groupby(lost["workload"]).sum()
     return 1.0 - missing.reindex(wanted.index).fillna(0.0) / wanted
+
+
+def _by_vendor(plan: Plan) -> pd.Series:
+    """Return units by vendor and mode: ordered over the horizon, or of rentals the most held in a period."""
+    orders = plan["orders"]
+    if orders.empty:
+        return pd.Series(dtype=float, index=pd.MultiIndex.from_arrays([[], []], names=["vendor", "mode"]))
+    by_period = orders.groupby(["vendor", "mode", "period"])["units"].sum()
+    rented = by_period.index.get_level_values("mode").isin(("on_demand", "spot"))
+    key = ["vendor", "mode"]
+    return pd.concat([by_period[~rented].groupby(key).sum(), by_period[rented].groupby(key).max()])
+
+
+def _lost(plan: Plan) -> pd.Series:
+    """Return the share of requests not served by workload and period."""
+    blocks = plan["blocks"][["period", "block", "hours"]]
+    key = ["workload", "period"]
+    asked = plan["demand"].merge(blocks, on=["period", "block"])
+    wanted = (asked["requests_per_s"] * asked["hours"]).groupby([asked[name] for name in key]).sum()
+    lost = plan["unserved"].merge(blocks, on=["period", "block"])
+    missing = (
+        (lost["requests_per_s"].astype(float) * lost["hours"]).groupby([lost[name] for name in key]).sum()
+    )
+    return missing.reindex(wanted.index).fillna(0.0) / wanted
 
 
 def _inputs(plans: Mapping[str, Plan]) -> pd.DataFrame:

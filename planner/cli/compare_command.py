@@ -33,14 +33,17 @@ def compare(plans: tuple[str, ...], as_json: bool) -> None:
         "headline": found.headline,
         "orders": found.orders,
         "costs": found.costs,
+        "vendors": found.vendors,
         "service": found.service,
+        "unserved": found.unserved,
         "inputs": found.inputs,
     }
     if as_json:
-        echo_json(
-            {"plans": list(found.names), **{name: part.to_dict("records") for name, part in parts.items()}}
-        )
+        told = {name: part.to_dict("records") for name, part in parts.items()}
+        echo_json({"plans": list(found.names), "words": list(found.words), **told})
         return
+    for sentence in found.words:
+        click.echo(sentence)
     for title, part in parts.items():
         largest = part
         if "difference" in part and len(part) > SHOWN:

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from planner.coefficients import cost, deferral, energisation, fleet, order_cost, order_terms, serving, site
+from planner.coefficients import (
+    cost,
+    deferral,
+    energisation,
+    fleet,
+    order_cost,
+    order_terms,
+    purchase_policy,
+    serving,
+    site,
+)
 from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH, billing
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
@@ -43,6 +53,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     demand = block_means(assigned, cell_demand, ["workload", "region"], "requests_per_s")
     stand = cost.priced_stands(scenario, fleet.stands(scenario))
     orders = fleet.order_columns(stand, periods, scenario.settings.lead_case)
+    orders = purchase_policy.permitted_orders(scenario, stand, orders, periods)
     alive = fleet.alive_pairs(orders, periods)
     rents = fleet.rent_columns(stand, periods, scenario.settings.lead_case)
     owned = fleet.fleet_units(scenario, periods)
@@ -70,6 +81,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     useful = order_terms.useful_units(runs, deferral.most_served(demand, waiting), shapes, stand)
     tiers, tier_reach = order_terms.tier_frames(scenario, orders, supply, useful)
     ordered = order_cost.order_costs(scenario, stand, orders, alive, periods)
+    tiered = order_terms.tier_costs(ordered, tiers)
+    shares, tier_shares = purchase_policy.share_weights(scenario, stand, orders, ordered, tiered)
     return Coefficients(
         settings=scenario.settings,
         periods=periods,
@@ -99,7 +112,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         billing=bill,
         costs={
             "order": ordered,
-            "tier_units": order_terms.tier_costs(ordered, tiers),
+            "tier_units": tiered,
             "rent": whole_rent,
             "rent_hour": hourly_rent,
             "installed": cost.installed_costs(scenario, stand, installed, periods),
@@ -117,6 +130,9 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         tiers=tiers,
         tier_reach=tier_reach,
         spans=serving.spanning_runs(runs, points),
+        concentration=shares,
+        concentration_tiers=tier_shares,
+        commissioning_pace=purchase_policy.commissioned_orders(scenario, stand, orders),
         energised=path,
         deferrable=waiting,
     )

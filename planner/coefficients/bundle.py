@@ -11,6 +11,7 @@ from planner.coefficients.billing import Billing
 from planner.coefficients.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.energisation import Energisation
 from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
+from planner.coefficients.purchase_policy import ORDER, SHARES, TIER_SHARES
 from planner.inputs import Settings
 
 SPANS = ["point", "site", "cooling", "product", "units_per_replica", "peak_ratio"]
@@ -69,6 +70,10 @@ class Coefficients:
         offer, period, minimum_units, multiple_units, most_units of orders with a smallest order or lots.
     tiers, tier_reach
         Quantity discounts: offer, period, tier and its terms; which periods' orders count towards a tier.
+    concentration, concentration_tiers
+        What each order counts for in each concentration limit; what a tier's price takes off it.
+    commissioning_pace
+        Orders of hardware at sites with a stated pace: site, in_service_period, most_units.
     costs
         Family name -> label columns of the family, line, kind, paid_period, timing, amount per unit of the column.
         Key ``constant`` holds amounts that no decision changes.
@@ -113,3 +118,8 @@ class Coefficients:
     spans: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPANS))
     energised: Energisation = field(default_factory=Energisation)
     deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))
+    concentration: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SHARES))
+    concentration_tiers: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIER_SHARES))
+    commissioning_pace: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=[*ORDER, "in_service_period", "most_units"])
+    )

@@ -1,4 +1,8 @@
-"""Single values changed from outside: ``table/key1|key2/column=value`` and ``settings/field=value``."""
+"""Single values changed from outside: ``table/key1|key2/column=value`` and ``settings/field=value``.
+
+``column*=0.8`` and ``column+=26`` change the number that stands there; a key with ``*`` in it names every row whose key
+it fits (rows whose cell is blank are left out of a relative change).
+"""
 
 from __future__ import annotations
 
@@ -14,19 +18,22 @@ from planner.inputs.checks.columns import check_columns
 from planner.inputs.located import NO_ROW, Located
 from planner.tables import TABLES
 
-_FORM = re.compile(r"(?P<table>[^/=]+)/(?P<key>.*?)/(?P<column>[A-Za-z0-9_]+)=(?P<value>.*)", re.DOTALL)
+_FORM = re.compile(
+    r"(?P<table>[^/=]+)/(?P<key>.*?)/(?P<column>[A-Za-z0-9_]+)(?P<how>[*+]?)=(?P<value>.*)", re.DOTALL
+)
 _SETTING = re.compile(r"settings/(?P<column>[^/=]+)=(?P<value>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Override:
-    """One value to set; ``where`` is how faults name it."""
+    """One value to set; ``where`` is how faults name it, ``how`` is ``*`` or ``+`` for a change of what is there."""
 
     where: str
     table: str
     key: str
     column: str
     value: str
+    how: str = ""
 
 
 def split_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Override], list[Fault]]:
@@ -37,7 +44,8 @@ def split_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Override
         if match := _SETTING.fullmatch(text):
             settings.append(Override(where, "settings", "", match["column"].strip(), match["value"]))
         elif match := _FORM.fullmatch(text):
-            tables.append(Override(where, match["table"], match["key"], match["column"], match["value"]))
+            found = (match[name] for name in ("table", "key", "column", "value", "how"))
+            tables.append(Override(where, *found))
         else:
             message = "must have the form table/key1|key2/column=value or settings/field=value"
             faults.append(Fault(where, message))
@@ -55,10 +63,13 @@ def apply_overrides(
         if fault is not None:
             faults.append(fault)
             continue
-        located, found = _set_value(changed[override.table], override)
+        single, found = _single_cells(changed[override.table], override)
         faults += found
-        if not found:
-            changed[override.table] = located
+        for one in single:
+            located, found = _set_value(changed[override.table], one)
+            faults += found
+            if not found:
+                changed[override.table] = located
     return changed, faults
 
 
@@ -72,7 +83,7 @@ def _unknown_place(merged: Mapping[str, Located], override: Override) -> Fault |
     if override.column in table.key:
         return Fault(override.where, f"{override.column} is part of the key and cannot be set")
     keys = _key_texts(merged[override.table])
-    if override.key not in set(keys):
+    if not _named_rows(keys, override.key):
         wanted = "|".join(table.key)
         return Fault(
             override.where, f"unknown key ({wanted}) of {override.table}{nearest(override.key, keys)}"
@@ -82,6 +93,43 @@ def _unknown_place(merged: Mapping[str, Located], override: Override) -> Fault |
 
 def _key_texts(located: Located) -> list[str]:
     return [located.key_text(position) for position in range(len(located.frame))]
+
+
+def _named_rows(keys: Sequence[str], key: str) -> list[int]:
+    """Return the rows a key names: the one it is, else those it fits with ``*`` for any text."""
+    exact = [at for at, text in enumerate(keys) if text == key]
+    if exact or "*" not in key:
+        return exact
+    pattern = re.compile(".*".join(re.escape(part) for part in key.split("*")))
+    return [at for at, text in enumerate(keys) if pattern.fullmatch(text)]
+
+
+def _single_cells(located: Located, override: Override) -> tuple[list[Override], list[Fault]]:
+    """Return the override once per row it names, a relative change made a value; or the fault of doing so."""
+    keys = _key_texts(located)
+    rows = _named_rows(keys, override.key)
+    if not override.how:
+        return [replace(override, key=keys[at]) for at in rows], []
+    column = located.table[override.column]
+    try:
+        by = float(override.value)
+    except ValueError:
+        by = float("nan")
+    if column.kind not in ("number", "integer") or not np.isfinite(by):
+        message = f"{override.column}{override.how}= changes a number by a number"
+        return [], [Fault(override.where, message, value=override.value)]
+    cells = located.frame[column.name].astype(float).to_numpy()
+    stated = [at for at in rows if np.isfinite(cells[at])]
+    if not stated:
+        return [], [Fault(override.where, f"{override.column} is blank there: nothing to change")]
+    return [
+        replace(
+            override,
+            key=keys[at],
+            value=repr(float(cells[at] * by if override.how == "*" else cells[at] + by)),
+        )
+        for at in stated
+    ], []
 
 
 def _set_value(located: Located, override: Override) -> tuple[Located, list[Fault]]:

@@ -37,6 +37,7 @@ LIMITS: Mapping[str, Limit] = {
     "path_power": Limit("power carried by the path", "kW", ("site", "item")),
     "supply": Limit("vendor supply", "units", ("offer",)),
     "hourly_supply": Limit("vendor supply by the hour", "units", ("offer",)),
+    "commissioning_pace": Limit("commissioning", "units", ("site",)),
     "budget": Limit("budget", "thousand currency", ("budget",)),
     "demand_balance": Limit("serving capacity", "requests/s", ("workload", "region")),
 }

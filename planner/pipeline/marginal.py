@@ -26,6 +26,8 @@ PRICED = (
     "supply",
     "hourly_supply",
     "capacity",
+    "concentration",
+    "commissioning_pace",
     "budget",
     "must_serve",
 )

@@ -1,8 +1,8 @@
-"""What a contract adds to an offer: prices that fall with the quantity."""
+"""What contracts and policies add to offers: prices that fall with the quantity, shares, export limits."""
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, choice, fraction, integer, key, number
+from planner.tables.schema import Table, choice, date, fraction, integer, key, number, provenance, text
 
 OFFER_TIERS = Table(
     "offer_tiers",
@@ -27,4 +27,39 @@ OFFER_TIERS = Table(
     scope="scenario",
 )
 
-TABLES = (OFFER_TIERS,)
+CONCENTRATION = Table(
+    "concentration",
+    "largest share of one vendor, country, chip or product in what is ordered (second source)",
+    ("limit",),
+    (
+        key("limit", "name of the limit"),
+        choice("by", "what the share is of", ("vendor", "country", "chip", "product")),
+        choice(
+            "measure",
+            "counted in: units, chips, provisioned kW, or spend (what orders pay within the horizon)",
+            ("units", "chips", "kw", "spend"),
+        ),
+        fraction(
+            "max_fraction",
+            "largest share of any of them; at 0.6 a second one has at least 0.4",
+            required=True,
+        ),
+        key("period", "orders of this period; blank = all of the horizon", "periods.period", required=False),
+    ),
+    scope="scenario",
+)
+
+EXPORT_LIMITS = Table(
+    "export_limits",
+    "chips that may not be brought into a country",
+    ("chip", "country"),
+    (
+        key("chip", "accelerator", "chips.chip"),
+        text("country", "country of the site's region", required=True),
+        date("from_date", "first day on which it may not be ordered; blank = always"),
+        *provenance(required=False),
+    ),
+    scope="scenario",
+)
+
+TABLES = (OFFER_TIERS, CONCENTRATION, EXPORT_LIMITS)

@@ -162,6 +162,11 @@ SITES = Table(
             "blank = nothing is delivered before it can be powered",
         ),
         key("currency", "currency of the site's money columns", "fx.currency", required=False),
+        integer(
+            "commission_units_per_period",
+            "units",
+            "most units that can be installed and tested in a period; blank = no limit stated",
+        ),
         *provenance(),
     ),
     scope="candidate",

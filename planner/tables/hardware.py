@@ -168,6 +168,7 @@ OFFERS = Table(
         key("offer", "name of the offer"),
         key("product", "what is offered", "products.product"),
         text("vendor", "counterparty", required=True),
+        text("origin_country", "country the units come from, for limits by country"),
         choice("mode", "contract type", MODES),
         choice(
             "includes",

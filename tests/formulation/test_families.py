@@ -33,6 +33,7 @@ def columns(case):
 
 
 TERMS = {"minimum_order", "order_placed", "whole_lots", "tier_split", "tier_reached", "tier_limit"}
+TERMS |= {"concentration", "commissioning_pace"}
 """Families of contract terms: they speak of the case with terms, all others of the plain one."""
 
 

@@ -78,3 +78,29 @@ def test_rules_between_tables_see_the_value_set():
     with pytest.raises(InputError) as caught:
         overridden("offers/buy box/price=2500000", "shapes/chat|short/share_fraction=0.5")
     assert {fault.where for fault in caught.value.faults} == {"offers", "shapes"}
+
+
+def test_a_number_can_be_changed_by_a_share_or_an_amount_in_every_row_a_key_fits():
+    before = scenario()
+    loaded = overridden("demand/chat|*/requests_per_s*=0.9", "offers/buy*/lead_weeks+=5")
+    rates, own = before.tables["demand"], loaded.tables["demand"]["requests_per_s"]
+    chat = rates["workload"] == "chat"
+    assert own[chat].tolist() == pytest.approx((rates["requests_per_s"][chat] * 0.9).tolist())
+    assert own[~chat].tolist() == rates["requests_per_s"][~chat].tolist()
+    weeks = before.tables["offers"].set_index("offer")["lead_weeks"]
+    assert loaded.tables["offers"].set_index("offer")["lead_weeks"]["buy box"] == weeks["buy box"] + 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("offers/buy box/vendor*=2", "changes a number by a number"),
+        ("offers/buy box/price*=half", "changes a number by a number"),
+        ("offers/none*/price*=2", "unknown key"),
+        ("offers/buy box/interruption_fraction+=0.1", "is blank there"),
+    ],
+)
+def test_a_relative_change_of_nothing_is_refused(text, message):
+    with pytest.raises(InputError) as caught:
+        overridden(text)
+    assert message in str(caught.value)

@@ -302,6 +302,7 @@ def test_a_changed_headline_fails_the_check_that_is_there_for_it(check, case, ke
 BESIDE_THEIR_CASES = {
     *("ordered_in_time", "commissioned", "minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),
+    *("concentration", "commissioning_pace", "export_limits"),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
 """Checks of contract terms: tampered with beside the cases that have such terms (``cases``)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from planner.inputs.cells import nearest
 from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
 
 COMMITTED = ("purchase", "lease", "reserved")
@@ -107,6 +108,24 @@ def lots_have_a_price_to_maintain(view: View) -> Iterator[Finding]:
         yield Notice(fleet.fault(at, "purchase_price", message))
 
 
+def countries_are_known(view: View) -> Iterator[Finding]:
+    """Yield export limits of a country that no region is in, and limits by country of offers that state none."""
+    limits = view["export_limits"]
+    known = sorted(view.known("regions", "country"))
+    for at in rows_where(limits, limits.frame["country"].notna() & ~limits.frame["country"].isin(known)):
+        name = str(limits.frame["country"].iloc[at])
+        yield limits.fault(at, "country", f"no region is in it{nearest(name, known)}")
+
+
+def shares_can_be_told_apart(view: View) -> Iterator[Finding]:
+    """Yield limits by country where an offer that is ordered states none."""
+    limits, offers = view["concentration"], view.frame("offers")
+    ordered = offers[offers["mode"].isin(COMMITTED)]
+    silent = ordered.loc[ordered["origin_country"].isna(), "offer"]
+    for at in rows_where(limits, (limits.frame["by"] == "country") & bool(len(silent))):
+        yield limits.fault(at, "by", f"offers.origin_country is blank for {', '.join(silent.head(3))}")
+
+
 PAYMENT_TERMS = (
     (
         ("deposit_fraction", "delivery_fraction", "payment_term_days", "warranty_years"),
@@ -135,5 +154,7 @@ RULES = (
         lots_have_a_price_to_maintain,
         ("fleet.purchase_price", "fleet.product", "products.maintenance_fraction_per_year", "offers.mode"),
     ),
+    Rule(countries_are_known, ("export_limits.country", "regions.country")),
+    Rule(shares_can_be_told_apart, ("concentration.by", "offers.origin_country", "offers.mode")),
     Rule(minimum_can_be_supplied, ("offers.minimum_order_units", "offers.supply_units_per_period")),
 )

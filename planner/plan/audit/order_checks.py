@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
-from planner.plan.audit.facts import BOUGHT_OR_TERMED, at
-from planner.plan.audit.report import Check, beside, compare, total
+from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
+from planner.plan.audit.hardware_costs import payments_by_order
+from planner.plan.audit.report import Check, beside, breaches, compare, total
 from planner.plan.audit.standing import STAND
 
 ORDER = ["offer", "period"]
@@ -93,3 +94,55 @@ def tier_terms(books: Books) -> Check:
 
 def _of_whole_plan(books: Books, rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[:0] if books.plan.headline.get("relaxed") else rows
+
+
+def concentration(books: Books) -> Check:
+    """Return the check of every concentration limit: the measure of one vendor (country, chip, product) <= its share.
+
+    Of purchases, leases and reservations, over all periods or those of the one stated; spend is what an order pays
+    within the horizon.
+    """
+    orders = books.orders.assign(paid=payments_by_order(books), offer=books["orders"]["offer"])
+    orders = orders[orders["mode"].isin(BOUGHT_OR_TERMED)]
+    offer = at(books.facts.offers[["vendor", "origin_country"]], orders, ["offer"])
+    product = at(books.facts.table("products", "product")[["chip", "chips_per_unit"]], orders, ["product"])
+    about = orders.assign(
+        vendor=offer["vendor"], country=offer["origin_country"], chip=product["chip"], one=1.0
+    ).assign(chips_per_unit=product["chips_per_unit"].astype(float))
+    weight = {"units": "one", "chips": "chips_per_unit", "kw": "provisioned_kw"}
+    rows = []
+    for limit in books.facts.scenario.tables["concentration"].to_dict("records"):
+        own = about if pd.isna(limit["period"]) else about[about["period"] == limit["period"]]
+        measure = limit["measure"]
+        value = own["paid"] if measure == "spend" else own["units"] * own[weight[measure]]
+        label = own[limit["by"]].astype("str").fillna("nan")
+        allowed = float(limit["max_fraction"]) * float(value.sum())
+        for name, amount in value.groupby(label).sum().items():
+            rows.append({"limit": limit["limit"], "group": name, "left": float(amount), "right": allowed})
+    columns = ["limit", "group", "left", "right"]
+    return compare("concentration", "concentration", pd.DataFrame(rows, columns=columns), "<=")
+
+
+def commissioning_pace(books: Books) -> Check:
+    """Return the check that a site puts no more units of its own halls in service per period than it can."""
+    orders = books.orders
+    pace = at(books.facts.sites["commission_units_per_period"], orders, ["site"]).astype(float)
+    own = orders[orders["mode"].isin(BOUGHT_OR_TERMED) & orders["includes"].ne(HOSTED) & pace.notna()]
+    first = total(own["units"], own, ["site", "first"]).rename("left").reset_index()
+    limit = at(books.facts.sites["commission_units_per_period"], first, ["site"]).astype(float)
+    return compare("commissioning_pace", "commissioning_pace", first.assign(right=limit), "<=")
+
+
+def export_limits(books: Books) -> Check:
+    """Return the check that no hardware is ordered into a country that its chip may not be brought into."""
+    orders = books.orders
+    chip = at(books.facts.table("products", "product")["chip"], orders, ["product"])
+    region = at(books.facts.sites["region"], orders, ["site"])
+    country = region.map(books.facts.table("regions", "region")["country"])
+    start = pd.Series(books.period_of(orders, "start_date"), index=orders.index)
+    broken = pd.Series(False, index=orders.index)
+    hardware = orders["includes"].ne(HOSTED)
+    for row in books.facts.scenario.tables["export_limits"].to_dict("records"):
+        since = pd.isna(row["from_date"]) | (start >= row["from_date"])
+        broken |= hardware & chip.eq(row["chip"]) & country.eq(row["country"]) & since
+    return breaches("export_limits", "orders", orders, broken, ["offer", "site", "period"])
