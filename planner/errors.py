@@ -4,8 +4,7 @@
 
     PlannerError
     ├── InputError                 exit 2   one or more Faults in tables, settings or options
-    ├── NoFeasibleOperatingPoint   exit 2   a workload no admissible product can serve within its SLA
-    ├── InfeasiblePlan             exit 3   the limits clash; carries the shortages found
+    ├── InfeasiblePlan             exit 3   the limits clash or nothing serves a workload in time; says what is short
     ├── NoSolutionFound            exit 4   a limit stopped the solver before any plan was found
     └── SolverFailed               exit 1   the solver broke down or a plan did not pass its own audit
 
@@ -67,12 +66,6 @@ class InputError(PlannerError):
     def __init__(self, faults: Sequence[Fault]):
         self.faults = tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
-
-
-class NoFeasibleOperatingPoint(PlannerError):
-    """A workload that no admissible product serves within its targets."""
-
-    exit_code = 2
 
 
 class InfeasiblePlan(PlannerError):

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from planner.errors import InfeasiblePlan, InputError, NoFeasibleOperatingPoint, NoSolutionFound, PlannerError
+from planner.errors import InfeasiblePlan, InputError, NoSolutionFound, PlannerError
 
 BAD_INPUT = InputError.exit_code
 
@@ -125,9 +125,6 @@ def error_document(error: PlannerError) -> dict[str, Any]:
             for fault in error.faults
         ]
         return {"status": "bad_input", "faults": faults}
-    if isinstance(error, NoFeasibleOperatingPoint):
-        fault = {"where": "scenario", "row": None, "column": None, "value": None}
-        return {"status": "bad_input", "faults": [{**fault, "message": str(error)}]}
     status = {InfeasiblePlan: "infeasible", NoSolutionFound: "no_solution"}.get(type(error), "failed")
     return {"status": status, "message": str(error)}
 

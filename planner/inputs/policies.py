@@ -10,7 +10,9 @@ from planner.errors import Fault
 from planner.inputs.cells import nearest, shown
 from planner.inputs.scenario import Settings
 
-_MAY_BE_BLANK = frozenset(("description", "time_limit_s", "catalog_offers", "catalog_sites", "accept"))
+_MAY_BE_BLANK = frozenset(
+    ("description", "time_limit_s", "catalog_offers", "catalog_sites", "accept", "clock_choices")
+)
 
 
 def parse_settings(

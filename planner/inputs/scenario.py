@@ -21,6 +21,15 @@ def _list_from_text(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
+def _clocks(value: Any) -> Any:
+    """Return clocks from one number, a list or a semicolon-separated text, each once, slowest first."""
+    given = (value,) if isinstance(value, int | float) else _list_from_text(value)
+    try:
+        return tuple(sorted({float(clock) for clock in given}))
+    except (TypeError, ValueError):
+        return given
+
+
 def _text_from_none(value: Any) -> Any:
     return "" if value is None else value
 
@@ -149,12 +158,12 @@ class Settings(BaseModel):
         description="what estimates where nothing was measured nearby: the roofline, or the optional package "
         "aiconfigurator wherever it has data; on the public measurements the roofline is the closer one",
     )
-    clock_choices: Annotated[
-        tuple[Annotated[float, Field(ge=0.3, lt=1)], ...], BeforeValidator(_list_from_text)
-    ] = Field(
-        default=(),
-        description="clocks over nominal that chips may be locked at, as points the plan chooses from: numbers "
-        "between 0.3 and 1 separated by semicolons; blank = nominal only",
+    clock_choices: Annotated[tuple[Annotated[float, Field(ge=0.3, lt=1)], ...], BeforeValidator(_clocks)] = (
+        Field(
+            default=(),
+            description="clocks over nominal that chips may be locked at, as points the plan chooses from: numbers "
+            "between 0.3 and 1 separated by semicolons; blank = nominal only",
+        )
     )
     catalog_offers: KeyListOrAll = Field(
         default=(),

@@ -33,7 +33,7 @@ from planner.performance.select import (
     undominated,
     without_modelled_where_stated,
 )
-from planner.performance.statistics import attained_fraction
+from planner.performance.statistics import attained_fraction, known_factors
 
 
 def operating_points(scenario: Scenario) -> PointSet:
@@ -47,7 +47,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     workloads = resolved_workloads(scenario)
     shapes = workload_shapes(scenario, workloads)
     constants = roofline_constants(scenario.tables["roofline_constants"])
-    factors = scenario.tables["statistic_factors"]
+    factors = known_factors(scenario.tables["statistic_factors"], workloads)
     products = offered_products(scenario)
     engines = tuned_engines(scenario)
     stated, stated_refused = _stated(scenario, shapes, products, engines, constants)

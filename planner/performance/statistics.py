@@ -5,7 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.errors import Fault, InputError
 from planner.performance.deployment import Array
+
+
+def known_factors(table: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
+    """Return the table when it says enough for the targets stated; what it lacks is an input fault, never a default.
+
+    Needed are, for both latencies, the statistics the targets are stated in and the one of rows that state none.
+    """
+    needed = ["unstated", *sorted(set(workloads["percentile"].dropna()))]
+    known = set(zip(table["metric"], table["statistic"], strict=True))
+    faults = [
+        Fault("statistic_factors", f"no row for {metric} and {name}", column="statistic", value=name)
+        for metric in ("ttft", "tpot")
+        for name in needed
+        if (metric, name) not in known
+    ]
+    if faults:
+        raise InputError(faults)
+    return table
 
 
 def ratio_to_median(table: pd.DataFrame, metric: str, statistic: pd.Series) -> Array:

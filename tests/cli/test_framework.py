@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from planner.cli.framework import PlannerGroup, plain
-from planner.errors import Fault, InfeasiblePlan, InputError, NoFeasibleOperatingPoint, NoSolutionFound
+from planner.errors import Fault, InfeasiblePlan, InputError, NoSolutionFound
 
 TWO_FAULTS = InputError(
     [
@@ -50,7 +50,6 @@ def test_success_is_exit_code_0_and_its_text_is_on_stdout() -> None:
     ("error", "code", "status"),
     [
         (TWO_FAULTS, 2, "bad_input"),
-        (NoFeasibleOperatingPoint("no product serves 'chat'"), 2, "bad_input"),
         (InfeasiblePlan("short of 4.2 MW at A in 2027-Q3"), 3, "infeasible"),
         (NoSolutionFound("60 s were too few"), 4, "no_solution"),
         (RuntimeError("broken"), 1, "failed"),

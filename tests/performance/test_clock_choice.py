@@ -76,3 +76,5 @@ def test_a_choice_is_off_by_default_and_a_clock_above_nominal_is_refused():
         make_scenario({"name": "n", "discount_rate_fraction": 0.0, "clock_choices": "0.8;1.2"}, {})
     made = make_scenario({"name": "n", "discount_rate_fraction": 0.0, "clock_choices": "0.6; 0.8"}, {})
     assert made.settings.clock_choices == (0.6, 0.8)
+    one = make_scenario({"name": "n", "discount_rate_fraction": 0.0, "clock_choices": 0.7}, {})
+    assert one.settings.clock_choices == (0.7,)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving_case import MEASURED, product, serving_scenario, shape, workload
 
+from planner.errors import InputError
 from planner.performance import operating_points
 
 SWEEP = [(1, 120, 45), (4, 420, 68), (8, 760, 95), (16, 1280, 150), (32, 1900, 260), (64, 2400, 480)]
@@ -333,3 +336,19 @@ def test_no_point_is_beaten_by_another_of_the_same_product_in_rate_yield_and_pow
             (rest["unit_kw"] - 2) / rest["requests_per_s"] < (fastest["unit_kw"] - 2) / best
         ).any()
     assert points.refused["reason"].str.startswith("dominated by").any()
+
+
+def test_a_target_in_a_statistic_without_a_factor_is_an_input_fault():
+    scenario = serving_scenario(
+        workloads=[workload(model="Llama-3.1-70B", percentile="p95", ttft_ms=2000.0)],
+        shapes=[shape()],
+        products=[product("box", "H100 SXM")],
+    )
+    empty = scenario.tables["statistic_factors"].iloc[:0]
+    bare = replace(scenario, tables={**scenario.tables, "statistic_factors": empty})
+    with pytest.raises(InputError) as raised:
+        operating_points(bare)
+    told = [fault.message for fault in raised.value.faults]
+    assert told == [
+        f"no row for {metric} and {name}" for metric in ("ttft", "tpot") for name in ("unstated", "p95")
+    ]
