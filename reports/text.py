@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reports.answer import answer_lines, estimated_prices
 from reports.content import content_of
+from reports.latency import latency_sentences
 
 if TYPE_CHECKING:
     from planner.plan import Plan
@@ -15,6 +16,8 @@ def summary_text(plan: Plan) -> str:
     """Return the answer in five lines, then what to be careful about."""
     content = content_of(plan, audit=False)
     lines = [f"{content.scenario_name}: {content.status}", *(f"  {line}" for line in answer_lines(content))]
+    if content.has_plan:
+        lines += [f"  {sentence}" for sentence in latency_sentences(content)]
     estimates = estimated_prices(content)
     if content.has_plan and len(estimates):
         named = ", ".join(dict.fromkeys(f"{row.table} {row.key}" for row in estimates.head(3).itertuples()))

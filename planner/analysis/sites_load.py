@@ -153,7 +153,7 @@ def with_routes(study: Study, site: str) -> tuple[Study, pd.DataFrame]:
     opened = routes.assign(
         admissible=routes["admissible"] | shut, ttft_class=routes["ttft_class"].where(~shut, taken)
     )
-    built = build_scenario(study.scenario, PointSet(points.taken, points.refused, opened))
+    built = build_scenario(study.scenario, PointSet(points.taken, points.refused, opened, points.caps))
     goal = Goal.of(study.goal.objective, built.coefficients)
     allowed = routes["rtt_ms"] + routes["ttft_budget_ms"]
     named = routes[shut].assign(

@@ -22,6 +22,7 @@ from planner.coefficients.billing import CHARGE_MONTH, billing
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
 from planner.coefficients.money import discount_factor
+from planner.coefficients.pools import first_pools
 from planner.coefficients.pue import design_pue, pue_by_cell
 from planner.coefficients.tariff import energy_price_by_cell
 from planner.inputs import Scenario, resolved_workloads
@@ -135,6 +136,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         commissioning_pace=purchase_policy.commissioned_orders(scenario, stand, orders),
         energised=path,
         deferrable=waiting,
+        cap_curves=points.caps,
+        pools=first_pools(points, runs, routes, demand, workloads),
     )
 
 

@@ -83,6 +83,9 @@ class Coefficients:
         point, site, cooling, product, units_per_replica, peak_ratio of runs whose replica takes several units.
     energised
         The path to usable power: what its modules carry, what can be ordered, what may wait unpowered.
+    cap_curves, pools
+        Utilisation caps by pool and size (``PointSet.caps``); those used, with the size they hold for
+        (``pools.first_pools``). Empty where every workload states its allowance for waiting.
     """
 
     settings: Settings
@@ -123,3 +126,5 @@ class Coefficients:
     commissioning_pace: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=[*ORDER, "in_service_period", "most_units"])
     )
+    cap_curves: pd.DataFrame = field(default_factory=pd.DataFrame)
+    pools: pd.DataFrame = field(default_factory=pd.DataFrame)

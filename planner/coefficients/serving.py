@@ -26,7 +26,8 @@ def run_options(
 
     Returns
     -------
-    DataFrame: point, site, cooling, workload, shape, ttft_class, product, phase, requests_per_s,
+    DataFrame: point, site, cooling, workload, shape, ttft_class, product, engine, engine_option, clock,
+    phase, replicas_per_unit, requests_per_s,
     peak_ratio (installed per busy unit), added_kw (busy minus idle), effective_mtok_per_request,
     generated_mtok_per_request.
     """
@@ -70,7 +71,12 @@ def run_options(
         "shape",
         "ttft_class",
         "product",
+        "engine",
+        "engine_option",
+        "clock",
+        "clock_choice",
         "phase",
+        "replicas_per_unit",
         "requests_per_s",
         "peak_ratio",
         "added_kw",

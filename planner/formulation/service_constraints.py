@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.pools import POOL_PLACE
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.deferral_constraints import put_off
 from planner.formulation.joining import number_rows, row_block, terms
@@ -121,21 +122,21 @@ def _phase_balance(
 
 
 def capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Busy units, sized on the busiest minute, stay inside the units that are available.
+    """Busy units, sized on the busiest minute and on the load their pool may carry, stay inside the units there are.
 
-    sum_{k in g} p[k] * run[k,s,e,t,b]
+    sum_{k in g} p[k] / u[k,s,e,t,b] * run[k,s,e,t,b]
         <=  sum_{o of g} A[o] * (installed[o,s,e,t] + rent[o,s,e,t] + rent_hour[o,s,e,t,b])
     for every product g, site s, cooling e, period t, block b
 
     run        busy units at point k of product g                       column run
     p          busiest minute over the hour's mean for this point       c.runs, peak_ratio
+    u          load its pool may carry at its size, fraction of rate    c.pools, utilisation_cap_fraction; 1 without
     installed, rent, rent_hour  units of the offers o of product g      columns
     A          share of time a unit is there (failures, interruptions)  c.stands, availability_fraction
 
     Dual: currency per unit-block; what one more available unit in the block would save (<= 0).
     """
-    point = c.runs[["point", "site", "cooling", "product", "peak_ratio"]]
-    runs = columns.frame("run").merge(point, on=["point", "site", "cooling"], validate="many_to_one")
+    runs = sized_runs(c, columns)
     rows = number_rows(runs[POOL_BLOCK].drop_duplicates())
     unit = c.stands[["offer", "site", "cooling", "product", "availability_fraction"]]
     unit = unit.assign(lent=-unit["availability_fraction"])
@@ -144,7 +145,20 @@ def capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
         terms(rows, columns.frame(family).merge(unit, on=["offer", "site", "cooling"]), key, "lent")
         for family, key in (("installed", pool), ("rent", pool), ("rent_hour", POOL_BLOCK))
     ]
-    return row_block("capacity", rows, "<=", 0.0, [terms(rows, runs, POOL_BLOCK, "peak_ratio"), *held])
+    return row_block(
+        "capacity", rows, "<=", 0.0, [terms(rows, runs, POOL_BLOCK, "units_per_busy_unit"), *held]
+    )
+
+
+def sized_runs(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
+    """Return the run columns with the cap of their pool and the units to hold per busy unit: peak ratio / cap."""
+    runs = columns.frame("run").merge(c.runs, on=["point", "site", "cooling"], validate="many_to_one")
+    if c.pools.empty:
+        return runs.assign(utilisation_cap_fraction=1.0, units_per_busy_unit=runs["peak_ratio"])
+    pools = c.pools[[*POOL_PLACE, "utilisation_cap_fraction"]]
+    runs = runs.merge(pools, on=POOL_PLACE, how="left", validate="many_to_one")
+    cap = runs["utilisation_cap_fraction"].fillna(1.0)
+    return runs.assign(utilisation_cap_fraction=cap, units_per_busy_unit=runs["peak_ratio"] / cap)
 
 
 def busy_units(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:

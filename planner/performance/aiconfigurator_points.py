@@ -16,6 +16,7 @@ from planner.inputs.scenario import Scenario
 from planner.performance.database_times import database_times
 from planner.performance.estimates import (
     concurrency_grid,
+    first_token_alone_s,
     fitting_rows,
     flatten,
     shape_lengths,
@@ -84,8 +85,9 @@ def database_points(
     rows, deployment, grid = rows[covered].reset_index(drop=True), deployment.take(covered), grid[covered]
     step, prompt = times.step_s[covered], times.prompt_s[covered]
     timing = loop_timing(deployment, grid, shape_lengths(rows), step, prompt, constants)
-    ttft, tpot = to_target_statistic(rows, timing, factors)
-    points = flatten(rows, grid, timing, ttft, tpot)
+    limit, service = limit[covered], first_token_alone_s(timing, grid, constants)
+    ttft, tpot, whole = to_target_statistic(rows, timing, grid, limit, service, factors, constants)
+    points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole))
     refused = pd.concat([absent, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     points = points.assign(
         provider=PACKAGE,

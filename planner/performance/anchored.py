@@ -135,7 +135,8 @@ def anchored_points(pairs: pd.DataFrame, factors: pd.DataFrame, constants: Roofl
     rows = curves.drop_duplicates("group", keep="last").reset_index(drop=True)
     deployment = deployments(rows)
     length = (rows["shape_input"] + rows["shape_generated"]).to_numpy(float)[:, None]
-    limit = np.minimum(most_concurrent(deployment, length, constants), rows["load"].to_numpy(float)[:, None])
+    memory = most_concurrent(deployment, length, constants)
+    limit = np.minimum(memory, rows["load"].to_numpy(float)[:, None])
     fits = (limit[:, 0] >= 1) & (rows["chips"] <= rows["chips_per_unit"]).to_numpy()
     grid = concurrency_grid(limit)
     ratios = ratios_on_grid(curves, curves["group"].to_numpy(), grid)
@@ -146,8 +147,9 @@ def anchored_points(pairs: pd.DataFrame, factors: pd.DataFrame, constants: Roofl
         tpot_ms=rows["tpot_target_ms"],
         e2e_ms=rows["e2e_target_ms"],
     )
-    ttft, tpot = to_target_statistic(shapes, timing, factors)
-    points = flatten(shapes, grid, timing, ttft, tpot)
+    # How much of the measured first token is waiting in its closed loop is not known: all of it is service.
+    latencies = to_target_statistic(shapes, timing, grid, memory, timing.ttft_s, factors, constants)
+    points = flatten(shapes, grid, memory, timing, timing.ttft_s, latencies)
     points = points[fits[points["row"]]].reset_index(drop=True)
     origin = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     lengths = as_text(origin["input_tokens"]) + "/" + as_text(origin["output_tokens"])

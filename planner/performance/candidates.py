@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from planner.inputs.scenario import Scenario
+from planner.performance.arrivals import arrivals
 from planner.performance.deployment import compute_path, join_facts, missing_facts
 
 ENGINE_COLUMNS = [
@@ -127,9 +128,12 @@ def workload_shapes(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame
     DataFrame
         Columns workload, shape, model, engines, input_tokens, generated_tokens, uncached_tokens,
         cached_input_fraction, percentile, ttft_ms, tpot_ms, e2e_ms, engine_options, reusable_input_fraction,
-        session_think_s.
+        session_think_s, and for the queue model queued (the workload's waiting is computed), prompt_scv,
+        arrival_dispersion.
     """
-    shapes = scenario.tables["shapes"][["workload", "shape", "input_tokens", "output_tokens"]]
+    shapes = scenario.tables["shapes"][
+        ["workload", "shape", "share_fraction", "input_tokens", "output_tokens"]
+    ]
     columns = ["workload", "model", "engines", "reasoning_ratio", "cached_input_fraction", "percentile"]
     columns += [
         "ttft_ms",
@@ -140,6 +144,7 @@ def workload_shapes(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame
         "session_think_s",
     ]
     joined = shapes.merge(workloads[columns], on="workload")
+    joined = joined.merge(arrivals(scenario, workloads), on="workload", validate="many_to_one")
     return joined.assign(
         generated_tokens=joined["output_tokens"] * joined["reasoning_ratio"],
         uncached_tokens=joined["input_tokens"] * (1.0 - joined["cached_input_fraction"]),

@@ -52,6 +52,9 @@ def at_clock(points: pd.DataFrame, clock: float) -> pd.DataFrame:
         prefill_time_fraction=share / clock / slower,
         ttft_ms=first,
         tpot_ms=points["tpot_ms"] * slower,
+        service_ttft_ms=points["service_ttft_ms"] / clock,
+        step_ms=points["step_ms"] * decode,
+        step_alone_ms=points["step_alone_ms"] * decode,
         e2e_ms=np.where(
             points["phase"].eq("decode"),
             points["e2e_ms"] * slower,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pandas as pd
 
@@ -9,6 +11,7 @@ from planner.performance.candidates import accepts
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.frame import FACT_COLUMNS, as_text, frontier
 from planner.performance.memory import most_concurrent
+from planner.performance.queued_points import queued_latencies, unloaded_step_s
 from planner.performance.roofline_constants import RooflineConstants
 from planner.performance.serving import Lengths, Timing, closed_loop
 from planner.performance.statistics import ratio_to_median
@@ -102,11 +105,47 @@ def time_fractions(timing: Timing, concurrency: Array) -> Array:
     return np.minimum(timing.requests_per_s * timing.prefill_s, 1.0)
 
 
-def to_target_statistic(rows: pd.DataFrame, timing: Timing, factors: pd.DataFrame) -> tuple[Array, Array]:
-    """Return TTFT and TPOT in ms at the statistic of each row's target (the roofline gives medians)."""
+def by_factor(rows: pd.DataFrame, timing: Timing, factors: pd.DataFrame) -> tuple[Array, Array, Array]:
+    """Return TTFT, TPOT and end-to-end time in ms: medians times the factor of each target's statistic.
+
+    The end-to-end time is the first token's plus that of the tokens after it.
+    """
     ttft_ratio = ratio_to_median(factors, "ttft", rows["percentile"])[:, None]
     tpot_ratio = ratio_to_median(factors, "tpot", rows["percentile"])[:, None]
-    return timing.ttft_s * MS_PER_SECOND * ttft_ratio, timing.tpot_s * MS_PER_SECOND * tpot_ratio
+    ttft, tpot = timing.ttft_s * MS_PER_SECOND * ttft_ratio, timing.tpot_s * MS_PER_SECOND * tpot_ratio
+    later = np.maximum(rows["generated_tokens"].to_numpy(float)[:, None] - 1.0, 0.0)
+    return ttft, tpot, ttft + later * tpot
+
+
+def to_target_statistic(
+    rows: pd.DataFrame,
+    timing: Timing,
+    grid: Array,
+    limit: Array,
+    service_ttft_s: Array,
+    factors: pd.DataFrame,
+    constants: RooflineConstants,
+) -> tuple[Array, Array, Array]:
+    """Return TTFT, TPOT and end-to-end time in ms at the statistic of each row's target.
+
+    Where waiting is computed, the percentiles of the queue model; else ``by_factor``.
+    """
+    ttft, tpot, whole = by_factor(rows, timing, factors)
+    queued = rows["queued"].to_numpy(bool)
+    if queued.any():
+        part = Timing(*(getattr(timing, field.name)[queued] for field in fields(timing)))
+        found = queued_latencies(
+            rows[queued], grid[queued], limit[queued], part, service_ttft_s[queued], factors, constants
+        )
+        for values, own in zip((ttft, tpot, whole), found, strict=True):
+            values[queued] = own
+    return ttft, tpot, whole
+
+
+def first_token_alone_s(timing: Timing, grid: Array, constants: RooflineConstants) -> Array:
+    """Return the first token of a closed loop without the other prompts in front of it, seconds."""
+    in_front = constants.first_token_queue_ratio * np.maximum(grid - 1.0, 0.0) * timing.prefill_s
+    return np.asarray(timing.ttft_s - in_front)
 
 
 def evaluate(
@@ -158,8 +197,9 @@ def roofline_points(
     rows, deployment, limit, refused = fitting_rows(rows, constants)
     grid = concurrency_grid(limit)
     timing = evaluate(rows, deployment, grid, constants)
-    ttft, tpot = to_target_statistic(rows, timing, factors)
-    points = flatten(rows, grid, timing, ttft, tpot)
+    service = first_token_alone_s(timing, grid, constants)
+    ttft, tpot, whole = to_target_statistic(rows, timing, grid, limit, service, factors, constants)
+    points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole))
     refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     fitted = (family["fit_rows"].fillna(0.0) > 0) & (family["measured_rows"].fillna(0.0) > 0)
@@ -180,11 +220,19 @@ def units_share(rows: pd.DataFrame) -> np.ndarray:
     return np.where(ratio < 1.0, ratio, np.floor(ratio))
 
 
-def flatten(rows: pd.DataFrame, grid: Array, timing: Timing, ttft_ms: Array, tpot_ms: Array) -> pd.DataFrame:
+def flatten(
+    rows: pd.DataFrame,
+    grid: Array,
+    limit: Array,
+    timing: Timing,
+    service_ttft_s: Array,
+    latencies_ms: tuple[Array, Array, Array],
+) -> pd.DataFrame:
     """Return one row per replica shape and load that meets TPOT and lies on its group's frontier."""
+    ttft_ms, tpot_ms, e2e_ms = latencies_ms
     count, points = grid.shape
     replicas_per_unit = units_share(rows)
-    generated = rows["generated_tokens"].to_numpy(float)[:, None]
+    step = unloaded_step_s(timing, grid, rows["generated_tokens"].to_numpy(float)[:, None])
     position = np.repeat(np.arange(count), points)
     numbers = pd.DataFrame(
         {
@@ -192,7 +240,11 @@ def flatten(rows: pd.DataFrame, grid: Array, timing: Timing, ttft_ms: Array, tpo
             "concurrency": grid.ravel(),
             "ttft_ms": ttft_ms.ravel(),
             "tpot_ms": tpot_ms.ravel(),
-            "e2e_ms": (ttft_ms + np.maximum(generated - 1.0, 0.0) * tpot_ms).ravel(),
+            "e2e_ms": e2e_ms.ravel(),
+            "service_ttft_ms": service_ttft_s.ravel() * MS_PER_SECOND,
+            "step_ms": step.ravel() * MS_PER_SECOND,
+            "step_alone_ms": np.repeat(step[:, 0], points) * MS_PER_SECOND,
+            "slots": np.repeat(limit[:, 0], points),
             "requests_per_s": (timing.requests_per_s * replicas_per_unit[:, None]).ravel(),
             "prefill_time_fraction": time_fractions(timing, grid).ravel(),
         }

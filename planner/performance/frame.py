@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -26,6 +26,10 @@ FACT_COLUMNS = [
     "ttft_ms",
     "tpot_ms",
     "e2e_ms",
+    "service_ttft_ms",
+    "step_ms",
+    "step_alone_ms",
+    "slots",
     "quality_pass_fraction",
     "measured_kw",
     "provider",
@@ -36,7 +40,12 @@ FACT_COLUMNS = [
     "confidence",
     "basis",
 ]
-"""Columns every provider returns; rates are of one product unit, latencies at the target's statistic."""
+"""Columns every provider returns; rates are of one product unit, latencies at the target's statistic.
+
+``service_ttft_ms`` (no waiting), ``step_ms`` (a decode step at the point's concurrency), ``step_alone_ms`` (of one
+request) and ``slots`` (most requests a replica holds) are what the queue model needs; blank where
+a point states only its rate.
+"""
 
 TAKEN_COLUMNS = [
     "point",
@@ -61,6 +70,10 @@ TAKEN_COLUMNS = [
     "ttft_ms",
     "tpot_ms",
     "e2e_ms",
+    "service_ttft_ms",
+    "step_ms",
+    "step_alone_ms",
+    "slots",
     "latency_pass_fraction",
     "quality_pass_fraction",
     "prefill_kw",
@@ -109,11 +122,15 @@ class PointSet:
         Points and pairs that were looked at and not taken, with the reason (``REFUSED_COLUMNS``).
     routes : DataFrame
         Region-site pairs per workload with the latency budget left and its class (``ROUTE_COLUMNS``).
+    caps : DataFrame
+        Highest load of each pool as a share of its points' rates, by number of replicas, and the latency percentiles
+        there (``pool_caps.CAP_COLUMNS``); only of workloads whose waiting is computed.
     """
 
     taken: pd.DataFrame
     refused: pd.DataFrame
     routes: pd.DataFrame
+    caps: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def frontier(points: pd.DataFrame) -> pd.DataFrame:

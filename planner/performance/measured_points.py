@@ -11,9 +11,14 @@ from planner.performance.anchored import anchored_points, measured_over_roofline
 from planner.performance.deployment import deployments
 from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.measured import at_target_statistic, matches, measured_rows, unmet_targets
+from planner.performance.memory import most_concurrent
 from planner.performance.power import measured_unit_kw
+from planner.performance.queued_points import queued_latencies, unloaded_step_s
 from planner.performance.roofline import prefill_s
 from planner.performance.roofline_constants import RooflineConstants
+from planner.performance.serving import Timing
+from planner.performance.statistics import ratio_to_median
+from planner.units import MS_PER_SECOND
 
 
 def measured_points(
@@ -74,9 +79,51 @@ def exact_points(
     )
     tokens = (rows["shape_generated"] - 1.0).clip(lower=0.0)
     rows["target_e2e"] = rows["target_ttft"] + tokens * rows["target_tpot"]
+    rows = with_queue(rows.reset_index(drop=True), factors, constants)
     rows["reason"] = unmet_targets(rows)
     met = rows[rows["reason"].eq("")].reset_index(drop=True)
     return _as_points(met, products, constants), rows[rows["reason"].ne("")]
+
+
+def with_queue(rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    """Return the rows with what the queue model needs, and its percentiles where waiting is computed.
+
+    The measured first token counts as service although a closed loop's contains waiting: how much is not known. A p99
+    that was measured stays where the target is one.
+    """
+    deployment = deployments(rows)
+    prompt_s = prefill_s(deployment, rows["uncached_tokens"].to_numpy(float)[:, None], constants)
+    medians = {
+        metric: (rows[f"{metric}_ms"] / ratio_to_median(factors, metric, rows[f"{metric}_statistic"]))
+        for metric in ("ttft", "tpot")
+    }
+    per_s = {metric: values.to_numpy(float)[:, None] / MS_PER_SECOND for metric, values in medians.items()}
+    rate = rows["system_requests_per_s"].to_numpy(float)[:, None]
+    timing = Timing(per_s["ttft"], per_s["tpot"], rate, prompt_s, per_s["tpot"])
+    grid = rows["load"].to_numpy(float)[:, None]
+    length = (rows["shape_input"] + rows["shape_generated"]).to_numpy(float)[:, None]
+    limit = np.maximum(most_concurrent(deployment, length, constants), grid)
+    step = unloaded_step_s(
+        timing, np.nan_to_num(grid, nan=1.0), rows["shape_generated"].to_numpy(float)[:, None]
+    )
+    rows = rows.assign(
+        service_ttft_ms=medians["ttft"],
+        step_ms=step[:, 0] * MS_PER_SECOND,
+        step_alone_ms=step[:, 0] * MS_PER_SECOND,
+        slots=limit[:, 0],
+    )
+    shapes = rows.drop(columns=["ttft_ms", "tpot_ms"], errors="ignore").rename(
+        columns={"shape_generated": "generated_tokens"}
+        | {f"{metric}_target_ms": f"{metric}_ms" for metric in ("ttft", "tpot", "e2e")}
+    )
+    found = queued_latencies(
+        shapes, np.nan_to_num(grid, nan=1.0), limit, timing, timing.ttft_s, factors, constants
+    )
+    own_tail = rows["percentile"].eq("p99")
+    for metric, values in zip(("ttft", "tpot", "e2e"), found, strict=True):
+        stated = own_tail & rows[f"{metric}_p99_ms"].notna() if metric != "e2e" else False
+        rows[f"target_{metric}"] = rows[f"target_{metric}"].mask(rows["queued"] & ~stated, values[:, 0])
+    return rows
 
 
 def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
@@ -108,6 +155,7 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
             "ttft_ms": rows["target_ttft"],
             "tpot_ms": rows["target_tpot"],
             "e2e_ms": rows["target_e2e"],
+            **{name: rows[name] for name in ("service_ttft_ms", "step_ms", "step_alone_ms", "slots")},
             "quality_pass_fraction": rows["quality_pass_fraction"],
             "measured_kw": measured_unit_kw(rows, products),
             "provider": np.where(predicted, "modelled", "measured"),

@@ -156,4 +156,4 @@ def _as_points(taken: pd.DataFrame, engines: pd.DataFrame, constants: RooflineCo
             "basis": "stated rate of point " + taken["point"],
         }
     )
-    return points[FACT_COLUMNS]
+    return points.reindex(columns=FACT_COLUMNS)

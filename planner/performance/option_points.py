@@ -10,6 +10,7 @@ import pandas as pd
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.estimates import (
     concurrency_grid,
+    first_token_alone_s,
     flatten,
     memory_refusals,
     target_refusals,
@@ -109,8 +110,9 @@ def mixed_points(
     timing, hit, sessions = session_timing(
         deployment, grid, lengths, reuse(rows, constants), step, constants, proposed.tokens_per_step, stages
     )
-    ttft, tpot = to_target_statistic(rows, timing, factors)
-    points = flatten(rows, grid, timing, ttft, tpot)
+    service = first_token_alone_s(timing, grid, constants)
+    ttft, tpot, whole = to_target_statistic(rows, timing, grid, limit, service, factors, constants)
+    points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole))
     refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     share = _at_points(hit, grid, points)

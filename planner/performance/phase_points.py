@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from planner.performance.deployment import Array, Deployments, deployments
-from planner.performance.estimates import concurrency_grid, flatten, to_target_statistic
+from planner.performance.estimates import by_factor, concurrency_grid, flatten
 from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.memory import kv_bytes_per_sequence, most_concurrent
 from planner.performance.option_frame import estimated, request_lengths
@@ -79,8 +79,8 @@ def prefill_points(
     nothing = np.zeros_like(ttft)
     timing = Timing(ttft, nothing, rate, np.broadcast_to(prompt, ttft.shape), nothing)
     free = rows.assign(tpot_ms=np.nan, e2e_ms=np.nan)
-    ttft_ms, tpot_ms = to_target_statistic(free, timing, factors)
-    points = flatten(free, rate * ttft, timing, ttft_ms, tpot_ms)
+    latencies = by_factor(free, timing, factors)
+    points = flatten(free, rate * ttft, limit, timing, ttft, latencies)
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     moved = pd.Series(1e3 * transfer[points["row"].to_numpy(), 0])
     return estimated(points, family, constants).assign(
@@ -112,8 +112,9 @@ def decode_points(
     # Points are compared by time per token, which stands in for the first token they have no part in.
     timing = Timing(tpot, tpot, rate, np.zeros_like(tpot), step)
     free = rows.assign(ttft_ms=np.nan)
-    _, tpot_ms = to_target_statistic(free, timing, factors)
-    points = flatten(free, grid, timing, tpot_ms, tpot_ms)
+    tpot_ms = by_factor(free, timing, factors)[1]
+    whole_ms = tpot_ms * (1.0 + np.maximum(lengths.generated - 1.0, 0.0))
+    points = flatten(free, grid, limit, timing, timing.ttft_s, (tpot_ms, tpot_ms, whole_ms))
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     return estimated(points, family, constants).assign(
         phase="decode",

@@ -24,6 +24,7 @@ from planner.performance.measured_points import measured_points
 from planner.performance.opaque import opaque_pairs, opaque_points, opaque_rows
 from planner.performance.option_points import option_points
 from planner.performance.options import measured_speculation, tied_to_measured
+from planner.performance.pool_caps import pool_caps
 from planner.performance.power import mixed_kw, phase_kw
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.performance.routes import route_budgets
@@ -82,11 +83,9 @@ def operating_points(scenario: Scenario) -> PointSet:
     unserved = without_served(estimates_refused, candidates)
     refused = [stated_refused, measured_refused, pair_refused, unserved, options_refused, database.refused]
     refused = [*refused, dominated]
-    return PointSet(
-        _named(kept),
-        _refusals(refused, shapes),
-        _classified(routes, budgets),
-    )
+    named, classified = _named(kept), _classified(routes, budgets)
+    caps = pool_caps(named, shapes, budgets, factors, clocks_in_use(scenario), constants)
+    return PointSet(named, _refusals(refused, shapes), classified, caps)
 
 
 def with_tpot_target(candidates: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:

@@ -2,18 +2,19 @@
 
 A pool is N replicas of one deployment behind one router that sends a request where the fewest are. Arrivals have a
 dispersion I (variance over mean of counts in windows of seconds; 1 = Poisson), prompts a squared coefficient of
-variation c2. The router evens out what one replica sees: of I and c2 a share ``e = u + (1 - u)/N`` is left, u the part
-that counting requests cannot even out. This is why one large pool needs less headroom than many small ones.
+variation c2. The router evens out what one replica sees: ``Ie = u min(I, 1) + (1 - u) I/N`` of the arrivals and
+``ce = c2 (u + (1 - u)/N)`` of the prompts is left, u the part that counting requests cannot even out. This is why one
+large pool needs less headroom than many small ones.
 
 At a load of ``r`` requests/s per replica, with S the mean prompt time of the mix:
 
 prompts    rho = r * S; tokens of an answer wait for the prompts that arrive while it is made
 batch      b = r * (first token + (o - 1) * step(b) / (1 - rho)),  step(b) = alone + slope * b      (Little's law)
 TPOT       step(b) + gamma with mean step(b) * rho / (1 - rho): the answer is a delay busy period of the prompts,
-           variance = step(b) * r * S^2 * (c2 + I) * e / ((1 - rho)^3 * (o - 1)) + slope^2 * b * I * e
+           variance = step(b) * r * S^2 * (ce + Ie) / ((1 - rho)^3 * (o - 1)) + slope^2 * b * Ie
 line       prompts in front on the replica, GI/G/1 with service s = S + step(b) * chunks and load x = r * s:
-           mean wait = x * s * (I e + c2) / (2 (1 - x)) * g,
-           g = exp(-2 (1 - x) (1 - I e)^2 / (3 x (I e + c2))) where I e < 1, else 1
+           mean wait = x * s * (Ie + c2) / (2 (1 - x)) * g,
+           g = exp(-2 (1 - x) (1 - Ie)^2 / (3 x (Ie + c2))) where Ie < 1, else 1
 slots      batch places of the pool, G/G/(N * slots) with the whole answer as service (Erlang C x dispersion)
 TTFT       first token of the service + gamma of own prompt length and both waits;  E2E = TTFT + (o - 1) * TPOT
 
@@ -163,13 +164,14 @@ def latency_under_load(pool: Pool, requests_per_s: Array | float) -> Latency:
         batch = np.minimum(0.5 * batch + 0.5 * load * answer, pool.slots)
     step = pool.step_alone_s + pool.step_slope_s * batch
     answer = pool.first_token_s + mix_later * step / (1.0 - share)
-    left = pool.uneven_fraction + (1.0 - pool.uneven_fraction) / pool.replicas
-    line = _line_wait(load, pool.prompt_s + step * pool.chunks, pool.prompt_scv, pool.dispersion * left)
+    blind, evened = pool.uneven_fraction, (1.0 - pool.uneven_fraction) / pool.replicas
+    bursts = blind * np.minimum(pool.dispersion, 1.0) + evened * pool.dispersion
+    line = _line_wait(load, pool.prompt_s + step * pool.chunks, pool.prompt_scv, bursts)
     slot = _slot_wait(load, answer, pool)
     ends = (busy < MOST_LOAD) & np.isfinite(line[0]) & np.isfinite(slot[0])
-    interference = step * load * pool.prompt_s**2 * (pool.prompt_scv + pool.dispersion)
-    interference = interference * left / ((1.0 - share) ** 3 * later)
-    spread = interference + pool.step_slope_s**2 * batch * pool.dispersion * left
+    sizes = pool.prompt_scv * (blind + evened) + bursts
+    spread = step * load * pool.prompt_s**2 * sizes / ((1.0 - share) ** 3 * later)
+    spread = spread + pool.step_slope_s**2 * batch * bursts
     waiting = np.where(ends, line[0] + slot[0], np.inf)
     tpot = Tail(step, np.where(ends, step * share / (1.0 - share), np.inf), spread)
     own = pool.own_prompt_s

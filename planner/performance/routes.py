@@ -38,6 +38,8 @@ def round_trips(scenario: Scenario) -> pd.DataFrame:
 def route_budgets(scenario: Scenario) -> pd.DataFrame:
     """Return what the service may take on each route: ``budget = target - round trip - waiting``.
 
+    Waiting is the stated allowance; where that is blank the latencies of the points contain it.
+
     Returns
     -------
     DataFrame
@@ -48,7 +50,7 @@ def route_budgets(scenario: Scenario) -> pd.DataFrame:
     workloads = resolved_workloads(scenario)[["workload", "ttft_ms", "e2e_ms", "waiting_ms"]]
     served = scenario.tables["demand"][["workload", "region"]].drop_duplicates()
     routes = served.merge(workloads, on="workload").merge(round_trips(scenario), on="region")
-    spent = routes["rtt_ms"] + routes["waiting_ms"]
+    spent = routes["rtt_ms"] + routes["waiting_ms"].fillna(0.0)
     ttft_budget = routes["ttft_ms"] - spent
     e2e_budget = routes["e2e_ms"] - spent
     bound = routes["ttft_ms"].notna() | routes["e2e_ms"].notna()

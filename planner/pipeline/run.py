@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients, build_coefficients
@@ -16,6 +17,7 @@ from planner.formulation.joining import EmptyRow
 from planner.inputs import Scenario
 from planner.performance import PointSet, operating_points
 from planner.pipeline.baselines import baseline_frame
+from planner.pipeline.caps import FIRST_PASS, CapPass, cap_headline, retightened
 from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages, typed_shortages
 from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
@@ -28,12 +30,17 @@ from planner.solve import Solution, SolveOptions
 
 @dataclass(frozen=True)
 class Built:
-    """A model ready to solve, with what it was made from and how long that took."""
+    """A model ready to solve, with what it was made from and how long that took.
+
+    ``first`` holds coefficients and model before any cap was tightened to the plan: the baselines stand on those,
+    because later caps say nothing of the pools another plan would have.
+    """
 
     points: PointSet
     coefficients: Coefficients
     model: PlanModel
     seconds: float
+    first: tuple[Coefficients, PlanModel] | None = None
 
 
 def run_plan(scenario: Scenario, options: RunOptions | None = None) -> Plan:
@@ -85,7 +92,29 @@ def build_scenario(scenario: Scenario, points: PointSet | None = None) -> Built:
     return Built(points, coefficients, build_model(coefficients), time.perf_counter() - began)
 
 
-def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
+def _tightened(
+    scenario: Scenario, built: Built, options: RunOptions, at: CapPass, values: np.ndarray, spent_s: float
+) -> tuple[Plan | None, CapPass]:
+    """Return the plan under tighter caps where a pool of these values is too busy, else None; and the pass so far."""
+    c, loose = retightened(built.coefficients, built.model, values, at)
+    if c is built.coefficients:
+        return None, replace(at, loose=loose)
+    limit = options.solve_options(scenario.settings).time_limit_s
+    left = None if limit is None else limit - spent_s
+    if left is not None and left <= 0.0:
+        return None, replace(at, loose=loose)
+    began = time.perf_counter()
+    model = build_model(c)
+    seconds = built.seconds + time.perf_counter() - began
+    first = built.first or (built.coefficients, built.model)
+    again = Built(built.points, c, model, seconds, first)
+    following = CapPass(at.number + 1, loose)
+    return _solve_built(scenario, again, replace(options, time_limit_s=left), following, spent_s), following
+
+
+def _solve_built(
+    scenario: Scenario, built: Built, options: RunOptions, at: CapPass = FIRST_PASS, spent_s: float = 0.0
+) -> Plan:
     c, model = built.coefficients, built.model
     wanted = options.solve_options(scenario.settings)
     objective = options.objective_of(scenario.settings)
@@ -94,6 +123,11 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
     relaxed = goal.optimise(model, model.problem, replace(wanted, relax=True, progress=None))
     if relaxed.status == "infeasible":
         return no_plan(scenario, built.points, "infeasible", shortages(c, model.problem, wanted))
+    if at.number == 1 and relaxed.termination.has_values:
+        spent = time.perf_counter() - began
+        better, at = _tightened(scenario, built, options, at, relaxed.values, spent)
+        if better is not None:
+            return better
     left = (
         None
         if wanted.time_limit_s is None
@@ -114,6 +148,10 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
         )
     fixed = main if wanted.relax else goal.fix(c, model, main, wanted)
     seconds = time.perf_counter() - began
+    better, at = _tightened(scenario, built, options, at, fixed.values, seconds)
+    if better is not None:
+        return better
+    seconds += spent_s
     extra = {
         "marginal_costs": pd.concat(
             [marginal_costs(c, model, relaxed, "long_run", relaxed.objective if goal.is_ratio else 0.0)]
@@ -133,9 +171,10 @@ def _solve_built(scenario: Scenario, built: Built, options: RunOptions) -> Plan:
         ),
     }
     if options.baselines:
-        extra["baselines"] = baseline_frame(c, model, fixed.values, wanted)
+        extra["baselines"] = baseline_frame(*(built.first or (c, model)), fixed.values, wanted)
     plan = solved_plan(scenario, built.points, c, model.columns, fixed.values, objective, extra)
     proven = _with_proof(plan, built, main, fixed, goal, wanted, seconds)
+    proven = Plan({**proven.headline, **cap_headline(c, at)}, proven.frames, scenario)
     return audited(proven) if options.audit else proven
 
 

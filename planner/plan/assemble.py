@@ -19,6 +19,7 @@ from planner.plan.finance import finance_frames
 from planner.plan.ledger import cost_ledger, liability_after_horizon
 from planner.plan.metrics import accounting_cost, metric_frame, token_frame
 from planner.plan.plan import Plan
+from planner.plan.pools import pool_latency, pools_of_plan
 from planner.plan.schedule import payment_frame, rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
 from planner.plan.waterfall import waterfall_frame
@@ -56,6 +57,10 @@ def solved_plan(
         "routes": points.routes,
         "block_cells": c.assigned_cells,
     }
+    if not c.pools.empty:
+        pools = pools_of_plan(c, columns, values)
+        frames["pools"], frames["pool_caps"] = pools, c.cap_curves
+        frames["latency"] = pool_latency(c, pools, scenario.tables["roofline_constants"])
     frames["tokens"] = token_frame(c, frames)
     frames["orders"] = frames["orders"].assign(cost=_order_cost(c, frames))
     frames["rfq"] = rfq_frame(frames["orders"])

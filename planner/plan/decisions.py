@@ -13,6 +13,7 @@ from planner.coefficients.cost import price_in_period
 from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import run_tokens
+from planner.formulation.service_constraints import sized_runs
 from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks, topups
 from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
@@ -174,6 +175,8 @@ def _fleet(c: Coefficients, columns: ColumnIndex, values: np.ndarray, serving: p
 
 def _serving(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
     running = decided(columns, values, "run", "units_running")
+    caps = sized_runs(c, columns)[["column", "utilisation_cap_fraction"]]
+    running = running.merge(caps, on="column", validate="one_to_one")
     tokens = run_tokens(c, columns).drop(
         columns=["point", "site", "cooling", "period", "block", "product", "workload", "shape", "phase"]
     )
@@ -214,6 +217,7 @@ def _serving(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Da
             "units_running",
             "requests_per_s",
             "peak_ratio",
+            "utilisation_cap_fraction",
             "added_kw",
             "effective_mtok",
             "generated_mtok",

@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.inputs import Scenario
+from planner.plan.pools import at_listed_size
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 MINUTES_PER_HOUR = 60.0
@@ -157,6 +158,33 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")
 
 
+SERVICE_BASIS = "request-weighted over the operating points in use, service only: no waiting, no network"
+QUEUED_BASIS = "request-weighted over the operating points in use, at full rate in a large pool: with waiting"
+
+
+def _sla_concurrency(
+    scope: str, counting: pd.DataFrame, points: pd.DataFrame, frames: Mapping[str, pd.DataFrame]
+) -> tuple[str, str, str, float, str, str]:
+    """Return the most requests in flight that break no target, in the block with the most.
+
+    Where waiting is computed: the batch of a replica at the cap of its pool's size, times the replicas.
+    """
+    pools = frames["pools"] if "pools" in frames else pd.DataFrame({"workload": []})
+    pools = pools[pools["workload"].eq(scope)]
+    if len(pools):
+        listed = at_listed_size(pools, frames["pool_caps"])
+        flight = (
+            (listed["concurrency"] * listed["replicas"]).groupby([listed["period"], listed["block"]]).sum()
+        )
+        basis = "requests in flight of the busiest block's pools at the load up to which no target is broken"
+    else:
+        batch = counting["point"].map(points["concurrency"] * points["replicas_per_unit"]).astype(float)
+        flight = batch * counting["units_running"] * counting["peak_ratio"]
+        flight = flight.groupby([counting["period"], counting["block"]]).sum()
+        basis = "requests in flight at the operating points of the busiest block"
+    return ("SLA-compliant concurrency", scope, "horizon", float(flight.max()), "requests", basis)
+
+
 def _workload_metrics(
     scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]
 ) -> list[tuple[str, str, str, float, str, str]]:
@@ -198,6 +226,8 @@ def _workload_metrics(
             )
         )
         counting = group[group["phase"] != "prefill"]
+        queued = "pools" in frames and frames["pools"]["workload"].eq(workload).any()
+        basis = QUEUED_BASIS if queued else SERVICE_BASIS
         for column, metric, unit in (
             ("ttft_ms", "TTFT", "ms"),
             ("tpot_ms", "TPOT", "ms"),
@@ -216,26 +246,10 @@ def _workload_metrics(
                         "horizon",
                         mean,
                         unit,
-                        "request-weighted over the operating points in use, service only: no waiting, no network",
+                        basis,
                     )
                 )
-        concurrency = counting["point"].map(points["concurrency"] * points["replicas_per_unit"]).astype(float)
-        in_flight = (
-            (concurrency * counting["units_running"] * counting["peak_ratio"])
-            .groupby([counting["period"], counting["block"]])
-            .sum()
-            .max()
-        )
-        rows.append(
-            (
-                "SLA-compliant concurrency",
-                scope,
-                "horizon",
-                float(in_flight),
-                "requests",
-                "requests in flight at the operating points of the busiest block",
-            )
-        )
+        rows.append(_sla_concurrency(scope, counting, points, frames))
         rate = counting.groupby(["period", "block"])["requests_per_s"].sum()
         rows.append(
             (

@@ -93,8 +93,8 @@ WORKLOADS = Table(
         number(
             "waiting_ms",
             "ms",
-            "allowance for queueing inside the TTFT target",
-            required=True,
+            "allowance for queueing inside the TTFT target; blank = waiting, tails and the load a pool of replicas may "
+            "carry come from the queue model",
             band=(0, 3.6e6),
         ),
         fraction("success_fraction", "requests that complete", required=True),
@@ -158,6 +158,12 @@ WORKLOADS = Table(
             "variance/mean",
             "requests per ten seconds around the mean of their minute; blank = 1, Poisson arrivals",
             high=10_000,
+        ),
+        number(
+            "prompt_scv",
+            "variance/mean^2",
+            "squared coefficient of variation of prompt lengths; blank = that of the shapes alone",
+            high=1_000,
         ),
         integer(
             "priority",

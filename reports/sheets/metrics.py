@@ -8,6 +8,7 @@ from openpyxl import Workbook
 from reports.blocks import filter_block, list_block, time_block, time_columns
 from reports.content import Content
 from reports.labels import Label, format_for_unit, words
+from reports.latency import LATENCY, latency_rows
 from reports.layout import finish_page, repeat_title_only, section, start_page
 
 COLUMNS = ["metric", "scope", "period", "value", "unit", "definition"]
@@ -69,6 +70,11 @@ def fill(book: Workbook, content: Content) -> None:
         page, "Latency and pass rates of the operating points in use", max(time_columns(content), len(POINTS))
     )
     list_block(page, points_in_use(content), POINTS, LABELS)
+    pools = latency_rows(content)
+    if len(pools):
+        title = "Latency under load: percentiles at the most a pool of its smallest size carries, before the network"
+        section(page, title, max(time_columns(content), len(LATENCY)))
+        list_block(page, pools, LATENCY, LABELS)
     section(page, "Operating points that miss a target", max(time_columns(content), len(REFUSED)))
     refused = content.frame("refused_points", REFUSED)
     list_block(page, _with_columns(refused, REFUSED).head(MOST_REFUSED), REFUSED, LABELS)

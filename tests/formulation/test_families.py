@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from tiny_coefficients import settings, table, tiny
 from tiny_terms import contract_terms
@@ -132,6 +133,29 @@ def test_a_coefficient_that_is_missing_is_not_a_zero(case, columns):
     holes = tiny(stands=case.stands.assign(provisioned_kw=np.nan))
     with pytest.raises(ValueError, match=r"no kw for .*hall"):
         FAMILIES["provisioned_power"](holes, columns)
+
+
+def test_capacity_holds_more_units_for_a_pool_that_may_carry_less(case, columns):
+    pool = {
+        "workload": "chat",
+        "ttft_class": "near",
+        "clock": "1/1",
+        "clock_choice": 1.0,
+        "product": "box",
+        "engine": "e",
+        "engine_option": "",
+        "phase": "mixed",
+    }
+    where = {"site": "hall", "cooling": "air", "period": "t1", "block": "day"}
+    runs = case.runs.assign(clock="1/1", clock_choice=1.0, engine="e", engine_option="")
+    capped = tiny(runs=runs, pools=pd.DataFrame([pool | where | {"utilisation_cap_fraction": 0.5}]))
+    plain, tight = (FAMILIES["capacity"](c, columns) for c in (case, capped))
+    labels = columns.frame("run").set_index("column")
+    assert (plain.column == tight.column).all()
+    ratio = dict(zip(plain.column.tolist(), (tight.value / plain.value).tolist(), strict=True))
+    place = ["point", "site", "period", "block"]
+    doubled = {tuple(labels.loc[column, place]) for column, factor in ratio.items() if factor == 2.0}
+    assert doubled == {("short", "hall", "t1", "day"), ("long", "hall", "t1", "day")}
 
 
 def test_the_whole_model_holds_the_families_in_reading_order(case):

@@ -16,7 +16,15 @@ from planner.performance.clock_choice import with_clock_choices
 def point(**changed: object) -> pd.DataFrame:
     """Return one candidate: half its busy time in prefill, decode at 0.8 of the memory bandwidth."""
     row = {"phase": "mixed", "requests_per_s": 10.0, "prefill_time_fraction": 0.5, "measured_kw": np.nan}
-    row |= {"ttft_ms": 100.0, "tpot_ms": 20.0, "e2e_ms": 2100.0, "basis": "roofline"}
+    row |= {
+        "ttft_ms": 100.0,
+        "service_ttft_ms": 100.0,
+        "step_ms": 20.0,
+        "step_alone_ms": 15.0,
+        "tpot_ms": 20.0,
+        "e2e_ms": 2100.0,
+        "basis": "roofline",
+    }
     row |= {"prefill_compute_fraction": 0.4, "decode_compute_fraction": 0.1, "decode_memory_fraction": 0.8}
     return pd.DataFrame([row | changed])
 

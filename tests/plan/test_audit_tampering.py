@@ -303,9 +303,10 @@ BESIDE_THEIR_CASES = {
     *("ordered_in_time", "commissioned", "minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),
     *("concentration", "commissioning_pace", "export_limits"),
+    *("utilisation_caps", "pool_latency"),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
-"""Checks of contract terms: tampered with beside the cases that have such terms (``cases``)."""
+"""Checks of contract terms and of pools: tampered with beside the cases that have them (``cases``, ``pipeline``)."""
 
 
 def test_every_check_has_a_tampering():

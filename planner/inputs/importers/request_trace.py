@@ -23,9 +23,10 @@ WINDOW_US = MINUTE_US // WINDOWS_PER_MINUTE
 
 @dataclass(frozen=True, slots=True)
 class LengthSummary:
-    """Mean and percentiles of a request length, tokens."""
+    """Mean, percentiles and squared coefficient of variation of a request length, tokens."""
 
     mean: float
+    scv: float
     p50: float
     p95: float
     most: float
@@ -242,4 +243,5 @@ def length_summary(lengths: Counter[int]) -> LengthSummary:
         return low + (high - low) * (place - math.floor(place))
 
     mean = float(values @ counts) / total
-    return LengthSummary(mean, percentile(0.5), percentile(0.95), float(values[-1]))
+    scv = float(values.astype(float) ** 2 @ counts) / total / mean**2 - 1.0 if mean > 0 else math.nan
+    return LengthSummary(mean, scv, percentile(0.5), percentile(0.95), float(values[-1]))

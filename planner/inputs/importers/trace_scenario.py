@@ -145,7 +145,6 @@ def _workload_row(trace: TraceSummary, options: TraceOptions, workload: str) -> 
         "business": options.business,
         "model": options.model,
         "service_class": options.service_class,
-        "waiting_ms": 0.0,
         "success_fraction": 1.0 - trace.failed / trace.requests,
         "quality_pass_fraction": 1.0,
         "retry_fraction": 0.0,
@@ -155,9 +154,10 @@ def _workload_row(trace: TraceSummary, options: TraceOptions, workload: str) -> 
         "minute_peak_output_ratio": trace.peak_output_ratio,
         "arrival_cv": trace.arrival_cv,
         "arrival_dispersion": trace.arrival_dispersion,
+        "prompt_scv": trace.input_length.scv,
         "priority": 1,
         "must_serve_fraction": 1.0,
-        "notes": "waiting, quality, retries, reasoning and cache hits are not in a trace: neutral values",
+        "notes": "quality, retries, reasoning and cache hits are not in a trace: neutral values; waiting is computed",
     }
 
 

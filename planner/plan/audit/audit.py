@@ -18,6 +18,7 @@ from planner.plan.audit import (
     minimum_bills,
     month_bills,
     order_checks,
+    pool_checks,
     service_checks,
     site_checks,
 )
@@ -46,6 +47,8 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             service_checks.decode_balance,
             service_checks.capacity,
             service_checks.whole_replicas,
+            pool_checks.utilisation_caps,
+            pool_checks.pool_latency,
             service_checks.point_rates,
             service_checks.point_peaks,
             service_checks.point_power,

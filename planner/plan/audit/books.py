@@ -188,6 +188,20 @@ class Books:
         return unit.assign(period=rented["period"], block=rented["block"], units=rented["units"])
 
     @cached_property
+    def available_units(self) -> pd.Series:
+        """Return units in service and rented, times the share of time one is there, by (product, site, cooling, period,
+        block).
+        """
+        key = ["product", "site", "cooling", "period", "block"]
+        blocks = self.hours.reset_index()[["period", "block"]]
+        whole = self.fleet[~self.fleet["hourly"]].merge(blocks, on="period")
+        held = pd.concat(
+            [frame[[*key, "units", "availability_fraction"]] for frame in (whole, self.hourly)],
+            ignore_index=True,
+        )
+        return total(held["units"] * held["availability_fraction"], held, key)
+
+    @cached_property
     def serving(self) -> pd.DataFrame:
         """Return the serving frame's busy units with the point's rate, peak and kW recomputed, and its
         latencies.

@@ -76,7 +76,8 @@ def _served(books: Books, phases: tuple[str, ...]) -> pd.DataFrame:
     pairs = books.flows[[*FLOW, "ttft_class"]].merge(points, on=PLACE)
     about = at(books.facts.workloads[["ttft_ms", "tpot_ms", "e2e_ms", "waiting_ms"]], pairs, ["workload"])
     distance = at(books.facts.round_trip_ms, pairs, ["region", "site"])
-    return pairs.join(about).assign(rtt_ms=distance)
+    # Without a stated allowance the latencies of the points contain the waiting.
+    return pairs.join(about.assign(waiting_ms=about["waiting_ms"].fillna(0.0))).assign(rtt_ms=distance)
 
 
 def _later_tokens(books: Books, pairs: pd.DataFrame) -> pd.Series:

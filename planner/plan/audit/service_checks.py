@@ -106,23 +106,13 @@ def whole_replicas(books: Books) -> Check:
 
 
 def capacity(books: Books) -> Check:
-    """Return the check that busy units at their busiest minute <= available units, by product, place and
-    block.
-
-    Available: units in service and units rented, times the share of time one is there.
+    """Return the check that busy units at their busiest minute, over the cap used for their pool, <= available units,
+    by product, place and block.
     """
-    key = [*POOL, "block"]
-    serving = books.serving
-    needed = total(serving["peak_ratio"] * serving["units_running"], serving, key)
-    whole = books.fleet[~books.fleet["hourly"]].merge(
-        books.hours.reset_index()[["period", "block"]], on="period"
-    )
-    held = pd.concat(
-        [frame[[*key, "units", "availability_fraction"]] for frame in (whole, books.hourly)],
-        ignore_index=True,
-    )
-    available = total(held["units"] * held["availability_fraction"], held, key)
-    return compare("capacity", "capacity", beside(needed, available), "<=")
+    serving, stated = books.serving, books["serving"]
+    cap = stated.get("utilisation_cap_fraction", 1.0)
+    needed = total(serving["peak_ratio"] / cap * serving["units_running"], serving, [*POOL, "block"])
+    return compare("capacity", "capacity", beside(needed, books.available_units), "<=")
 
 
 def point_rates(books: Books) -> Check:

@@ -1,0 +1,73 @@
+"""Pools of replicas: how much of its points' rate each may carry, at the size it is taken to have.
+
+A pool is the replicas of one product and engine that serve one workload within one latency class at a site under one
+cooling option. The caps by size come from the performance stage; which size holds is decided by the plan, so the caps
+start from an estimate and the pipeline tightens them where the plan's pools turn out smaller.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from planner.performance import PointSet
+from planner.performance.pool_caps import POOL, cap_at
+
+PLACE = ["site", "cooling", "period", "block"]
+POOL_PLACE = [*POOL, *PLACE]
+EXPECTED_SHARE = 0.25
+"""Part of the demand within reach that a pool is first taken to serve; too large a part is tightened after a solve."""
+
+SURE_SHARE = 0.75
+"""Part of the replicas a plan gave a pool that its next cap supposes."""
+
+
+def first_pools(
+    points: PointSet, runs: pd.DataFrame, routes: pd.DataFrame, demand: pd.DataFrame, workloads: pd.DataFrame
+) -> pd.DataFrame:
+    """Return every pool there can be with the size it is first taken to have, and its cap.
+
+    ``replicas = share * sum over regions in reach of demand * (1 + retries) * minute peak / rate of a replica``, at
+    least 1; the rate is that of a large pool at its cap, share is EXPECTED_SHARE.
+
+    Returns
+    -------
+    DataFrame: POOL, site, cooling, period, block, replicas, utilisation_cap_fraction; empty without queued workloads.
+    """
+    if points.caps.empty:
+        return pd.DataFrame(columns=[*POOL_PLACE, "replicas", "utilisation_cap_fraction"])
+    large = points.caps.sort_values("replicas").drop_duplicates(POOL, keep="last")
+    keys = [*POOL, "site", "cooling"]
+    pools = runs.groupby(keys, as_index=False, sort=False, dropna=False)["peak_ratio"].max()
+    pools = pools.merge(large[[*POOL, "requests_per_s"]], on=POOL)
+    within = routes.merge(demand, on=["workload", "region"])
+    reach = ["workload", "site", "ttft_class", "period", "block"]
+    asked = within.groupby(reach, as_index=False)["requests_per_s"].sum()
+    asked = asked.rename(columns={"requests_per_s": "asked"})
+    pools = pools.merge(asked, on=["workload", "site", "ttft_class"])
+    attempts = 1.0 + pools["workload"].map(workloads["retry_fraction"]).astype(float)
+    load = EXPECTED_SHARE * pools["asked"] * attempts * pools["peak_ratio"]
+    replicas = (load / pools["requests_per_s"]).clip(lower=1.0)
+    caps = cap_at(points.caps, pools, replicas.to_numpy(float))
+    return pools.assign(replicas=replicas, utilisation_cap_fraction=caps)[
+        [*POOL_PLACE, "replicas", "utilisation_cap_fraction"]
+    ]
+
+
+def tightened(pools: pd.DataFrame, curves: pd.DataFrame, seen: pd.DataFrame) -> pd.DataFrame:
+    """Return the pools with caps no looser than the sizes a plan gave them allow; caps never rise.
+
+    A pool the plan uses gets the cap of SURE_SHARE of its size, one it does not use that of a single replica: the next
+    plan neither shrinks out of its caps nor moves to small pools elsewhere.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        ``PointSet.caps``.
+    seen : DataFrame
+        Pools of the plan: POOL, PLACE, replicas.
+    """
+    joined = pools.merge(seen[[*POOL_PLACE, "replicas"]], on=POOL_PLACE, how="left", suffixes=("", "_seen"))
+    size = (SURE_SHARE * joined["replicas_seen"]).fillna(1.0).clip(lower=1.0, upper=joined["replicas"])
+    caps = cap_at(curves, joined, size.to_numpy(float))
+    kept = pd.Series(caps, index=joined.index).clip(upper=joined["utilisation_cap_fraction"])
+    return joined.assign(replicas=size, utilisation_cap_fraction=kept)[list(pools.columns)]

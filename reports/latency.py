@@ -1,0 +1,70 @@
+"""Latency under load in rows and sentences: what each workload's pools keep at the load they may carry."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reports.content import Content
+
+LATENCY = [
+    "workload",
+    "product",
+    "engine",
+    "engine_option",
+    "site",
+    "cooling",
+    "ttft_class",
+    "replicas_low",
+    "replicas_high",
+    "utilisation_fraction",
+    "utilisation_cap_fraction",
+    "percentile",
+    "rtt_ms",
+    "ttft_ms",
+    "target_ttft_ms",
+    "tpot_ms",
+    "target_tpot_ms",
+    "e2e_ms",
+    "target_e2e_ms",
+    "latency_pass_fraction",
+    "sla_concurrency",
+    "ttft_band_low_ratio",
+    "ttft_band_high_ratio",
+    "tpot_band_low_ratio",
+    "tpot_band_high_ratio",
+]
+
+
+def latency_rows(content: Content) -> pd.DataFrame:
+    """Return the pools in use with the percentiles at their caps; empty where every workload states its waiting."""
+    frame = content.frame("latency", LATENCY)
+    return frame[LATENCY] if set(LATENCY) <= set(frame.columns) else pd.DataFrame(columns=LATENCY)
+
+
+def latency_sentences(content: Content) -> list[str]:
+    """Return for each workload whose waiting is computed its slowest percentiles, their band and the caps."""
+    sentences = []
+    for workload, pools in latency_rows(content).groupby("workload", sort=False):
+        first = pools.iloc[0]
+        parts = []
+        for name, label in (("ttft", "TTFT"), ("tpot", "TPOT"), ("e2e", "end to end")):
+            target = first[f"target_{name}_ms"]
+            if pd.notna(target):
+                network = 0.0 if name == "tpot" else pools["rtt_ms"].fillna(0.0)
+                slowest = float((pools[f"{name}_ms"] + network).max())
+                parts.append(f"{label} {slowest:,.0f} ms (target {target:,.0f}{_band(first, name)})")
+        low, high = pools["utilisation_cap_fraction"].min(), pools["utilisation_cap_fraction"].max()
+        caps = f"{low:.0%}" if round(low, 2) == round(high, 2) else f"{low:.0%} to {high:.0%}"
+        sizes = f"{pools['replicas_low'].min():,.0f} to {pools['replicas_high'].max():,.0f} replicas"
+        percentile = first["percentile"] if isinstance(first["percentile"], str) else "limit"
+        sentences.append(
+            f"Latency of {workload} in its busiest minute, {percentile}, waiting and network included: "
+            f"{', '.join(parts)}; pools of {sizes} carry at most {caps} of their points' rate."
+        )
+    return sentences
+
+
+def _band(pool: pd.Series, metric: str) -> str:
+    if metric == "e2e":
+        return ""
+    return f", band x{pool[f'{metric}_band_low_ratio']:.2g} to x{pool[f'{metric}_band_high_ratio']:.3g}"
