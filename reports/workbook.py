@@ -21,6 +21,7 @@ from reports.sheets import (
     calc,
     checks,
     cover,
+    failures,
     fleet,
     input_tables,
     inputs,
@@ -44,6 +45,7 @@ OUTPUT_SHEETS = (
     ("Budget", budget.fill),
     ("Fleet", fleet.fill),
     ("Placement", placement.fill),
+    ("Losses", failures.fill),
     ("Sites", site_comparison.fill),
     ("Power", power.fill),
     ("Unit cost", unit_cost.fill),
@@ -119,7 +121,8 @@ def build_workbook(content: Content) -> Workbook:
 def sheet_names(content: Content) -> list[str]:
     """Return the sheets in order, without the input tables."""
     if content.has_plan:
-        return ["Cover", *(name for name, _ in OUTPUT_SHEETS), "Assumptions", "Calc", "Checks", "Inputs"]
+        shown = [name for name, _ in OUTPUT_SHEETS if name != "Losses" or failures.planned_for(content)]
+        return ["Cover", *shown, "Assumptions", "Calc", "Checks", "Inputs"]
     shortages_there = ["Shortages"] if content.status == "infeasible" else []
     return ["Cover", *shortages_there, "Assumptions", "Inputs"]
 

@@ -12,6 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import pandas as pd
+
 from planner.coefficients import build_coefficients
 from planner.formulation.build import PlanModel, build_model
 from planner.inputs import Scenario, make_scenario
@@ -188,6 +190,16 @@ def _plain_tables() -> dict[str, Rows]:
         "workloads": [workload()],
         "shapes": [shape()],
     }
+
+
+def mild() -> Rows:
+    """Return twelve months at 0 degC for a region of any name."""
+    cool = {f"h{hour:02d}": 0 for hour in range(24)}
+    return [{"month": month, **cool, **SAID} for month in range(1, 13)]
+
+
+def stacked(*frames: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat(frames, ignore_index=True)
 
 
 def cooling(name: str, kw_per_rack: float = 100.0, loss_fraction: float = 0.0, **more: Any) -> Row:

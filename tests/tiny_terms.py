@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from tiny_coefficients import costs, table
 
+from planner.coefficients.failures import Failures
 from planner.coefficients.order_terms import tier_costs
 
 
@@ -60,3 +61,20 @@ def contract_terms() -> Mapping[str, object]:
         "concentration_tiers": cheaper,
         "commissioning_pace": pace,
     }
+
+
+def failure_terms() -> Mapping[str, object]:
+    """Return losses to put in the tiny case: the hall, and one of the cloud's boxes."""
+    nan = float("nan")
+    cases = table(
+        "failure loss site cooling product units availability_fraction",
+        ("no hall", "site", "hall", None, None, nan, nan),
+        ("one box less", "units", "cloud", "hosted", "box", 1.0, 0.98),
+    )
+    critical = table(
+        "workload shape region period block requests_per_s",
+        ("chat", "short", "east", "t1", "day", 3.0),
+        ("chat", "long", "east", "t1", "day", 1.0),
+        ("code", "any", "east", "t2", "day", 2.5),
+    )
+    return {"failures": Failures(cases, critical)}

@@ -34,6 +34,7 @@ LIFTED = (
     "facility_power",
     "rack_space",
     "cooling_capacity",
+    "path_power",
 )
 """Limits of a site itself: lifted when all of the load does not fit under them."""
 RAISED = ("supply", "hourly_supply", "budget")
@@ -156,8 +157,10 @@ def with_routes(study: Study, site: str) -> tuple[Study, pd.DataFrame]:
     built = build_scenario(study.scenario, PointSet(points.taken, points.refused, opened, points.caps))
     goal = Goal.of(study.goal.objective, built.coefficients)
     allowed = routes["rtt_ms"] + routes["ttft_budget_ms"]
+    abroad = routes["reason"].str.contains("must not leave")
+    words = pd.Series("latency of ", index=routes.index).mask(abroad, "data residency of ")
     named = routes[shut].assign(
-        limit="latency of " + routes["workload"],
+        limit=words[shut] + routes.loc[shut, "workload"],
         place=routes["region"] + " to " + site,
         period="horizon",
         needed=routes["rtt_ms"],
@@ -170,7 +173,7 @@ def with_routes(study: Study, site: str) -> tuple[Study, pd.DataFrame]:
 def forced_model(study: Study, site: str, share: float) -> PlanModel:
     """Return the model with a share of all demand at the site wherever something can run there under power.
 
-    flow[w,l,r,site,t,b] + share * h[w,l] * unserved[w,r,t,b]  >=  share * h[w,l] * D[w,r,t,b]
+    (1 - share) * flow[w,l,r,site,t,b] - share * sum_{s other} flow[w,l,r,s,t,b]  >=  0
 
     Optional demand goes unserved as in the relaxation of the plan, so that every site serves the same.
     """
@@ -179,7 +182,7 @@ def forced_model(study: Study, site: str, share: float) -> PlanModel:
     there = flows[flows["site"] == site].merge(_powered(c, site), on="period").drop_duplicates(DEMANDED)
     rows = [block for block in model.problem.rows if not block.family.startswith(FAILURE)]
     if len(there):
-        rows.append(_share_rows(c, model, there, share))
+        rows.append(_share_rows(model, flows, there, share))
     bounds: dict[str, tuple[np.ndarray | None, np.ndarray | None]] = {}
     if len(study.lost):
         bounds["unserved"] = (study.lost, study.lost)
@@ -193,17 +196,12 @@ def _powered(c: Coefficients, site: str) -> pd.DataFrame:
     return limits.loc[limits["usable_kw"] > 0, ["period"]]
 
 
-def _share_rows(c: Coefficients, model: PlanModel, there: pd.DataFrame, share: float) -> RowBlock:
-    load = there[DEMANDED].merge(c.demand, on=["workload", "region", "period", "block"])
-    load = load.merge(c.shapes[["workload", "shape", "share_fraction"]], on=["workload", "shape"])
-    rows = number_rows(load[DEMANDED])
-    least = share * load["share_fraction"] * load["requests_per_s"]
-    lost = model.columns.frame("unserved").merge(
-        c.shapes[["workload", "shape", "share_fraction"]], on="workload"
-    )
-    lost = lost.assign(part=share * lost["share_fraction"])
-    parts = [terms(rows, there, DEMANDED, 1.0), terms(rows, lost, DEMANDED, "part")]
-    return row_block(SHARE, rows, ">=", least.to_numpy(float), parts)
+def _share_rows(model: PlanModel, flows: pd.DataFrame, there: pd.DataFrame, share: float) -> RowBlock:
+    """Return the rows that hold the site's share of what is served, wherever the load can be there."""
+    rows = number_rows(there[DEMANDED])
+    site = there["site"].iloc[0]
+    parts = flows.assign(part=np.where(flows["site"] == site, 1.0 - share, -share))
+    return row_block(SHARE, rows, ">=", 0.0, [terms(rows, parts, DEMANDED, "part")])
 
 
 def lifted_model(case: PlanModel, site: str, periods: set[str]) -> PlanModel:

@@ -10,6 +10,7 @@ from planner.coefficients import (
     cost,
     deferral,
     energisation,
+    failures,
     fleet,
     order_cost,
     order_terms,
@@ -110,6 +111,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         peaks=peaks,
         peak_blocks=peak_blocks,
         budgets=scenario.tables["budgets"],
+        failures=failures.failures(scenario, demand, shapes, workloads, stand, rents),
         billing=bill,
         costs={
             "order": ordered,
@@ -224,5 +226,8 @@ LABELS: Mapping[str, list[str]] = {
     "energised_kw": ["site", "period"],
     "replicas": ["product", "site", "cooling", "units_per_replica", "period"],
     "unpowered": energisation.WAITING,
+    "failure_flow": ["failure", "workload", "shape", "region", "site", "period", "block"],
+    "failure_run": ["failure", "point", "site", "cooling", "period", "block"],
+    "failure_pool": ["failure", "period", "block"],
 }
 """Label levels of every variable family."""

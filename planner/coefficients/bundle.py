@@ -10,6 +10,7 @@ import pandas as pd
 from planner.coefficients.billing import Billing
 from planner.coefficients.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.energisation import Energisation
+from planner.coefficients.failures import Failures
 from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.coefficients.purchase_policy import ORDER, SHARES, TIER_SHARES
 from planner.inputs import Settings
@@ -86,6 +87,8 @@ class Coefficients:
     cap_curves, pools
         Utilisation caps by pool and size (``PointSet.caps``); those used, with the size they hold for
         (``pools.first_pools``). Empty where every workload states its allowance for waiting.
+    failures
+        Losses after which critical demand is still served (see :class:`failures.Failures`).
     """
 
     settings: Settings
@@ -128,3 +131,4 @@ class Coefficients:
     )
     cap_curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     pools: pd.DataFrame = field(default_factory=pd.DataFrame)
+    failures: Failures = field(default_factory=Failures)

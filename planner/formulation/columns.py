@@ -12,6 +12,7 @@ from planner.coefficients.billing import CHARGE_MONTH
 from planner.coefficients.build import installed_columns
 from planner.coefficients.order_terms import tier_labels
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
+from planner.formulation.failure_constraints import failure_columns
 from planner.formulation.replica_constraints import replica_labels
 
 VARIABLES: Mapping[str, str] = {
@@ -41,10 +42,13 @@ VARIABLES: Mapping[str, str] = {
     "energised_kw": "kW a site can use by its path, where modules decide it",
     "unpowered": "units delivered that stand without power, integer",
     "replicas": "replicas that take several units of purchase each, integer",
+    "failure_flow": "requests/s of critical demand routed to a site after a loss",
+    "failure_run": "units busy at an operating point after a loss",
+    "failure_pool": "1 where units that a loss takes some of are used after it, binary",
 }
 """Every variable family and its unit."""
 
-BINARIES = frozenset(("placed", "tier", "bill_tier_reached", "peak_block", "open"))
+BINARIES = frozenset(("placed", "tier", "bill_tier_reached", "peak_block", "open", "failure_pool"))
 """Families of a yes or no."""
 
 
@@ -79,6 +83,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "energised_kw": c.energised.powered[LABELS["energised_kw"]],
         "unpowered": c.energised.waiting[LABELS["unpowered"]],
         "replicas": replica_labels(c, runs)[LABELS["replicas"]],
+        **failure_columns(c, runs, flows),
     }
     return pack(
         frames,

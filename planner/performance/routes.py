@@ -45,9 +45,10 @@ def route_budgets(scenario: Scenario) -> pd.DataFrame:
     DataFrame
         Columns workload, region, site, rtt_ms, ttft_budget_ms and e2e_budget_ms (NaN = no target),
         admissible, reason (empty when admissible). A workload without TTFT and end-to-end target is not
-        bound by distance.
+        bound by distance; data residency binds all.
     """
-    workloads = resolved_workloads(scenario)[["workload", "ttft_ms", "e2e_ms", "waiting_ms"]]
+    columns = ["workload", "ttft_ms", "e2e_ms", "waiting_ms", "residency_regions", "residency_countries"]
+    workloads = resolved_workloads(scenario)[columns]
     served = scenario.tables["demand"][["workload", "region"]].drop_duplicates()
     routes = served.merge(workloads, on="workload").merge(round_trips(scenario), on="region")
     spent = routes["rtt_ms"] + routes["waiting_ms"].fillna(0.0)
@@ -56,9 +57,11 @@ def route_budgets(scenario: Scenario) -> pd.DataFrame:
     bound = routes["ttft_ms"].notna() | routes["e2e_ms"].notna()
     unknown = bound & routes["rtt_ms"].isna()
     too_far = bound & ((ttft_budget <= 0) | (e2e_budget <= 0))
+    abroad = outside_residency(scenario, routes)
     reason = np.select(
-        [unknown, too_far],
+        [abroad, unknown, too_far],
         [
+            "data of " + routes["workload"] + " must not leave its regions or countries",
             "no round trip between " + routes["region"] + " and the region of " + routes["site"],
             "network and waiting use up the latency target",
         ],
@@ -72,7 +75,22 @@ def route_budgets(scenario: Scenario) -> pd.DataFrame:
             "rtt_ms": routes["rtt_ms"],
             "ttft_budget_ms": ttft_budget,
             "e2e_budget_ms": e2e_budget,
-            "admissible": ~(unknown | too_far),
+            "admissible": ~(abroad | unknown | too_far),
             "reason": pd.Series(reason, index=routes.index, dtype="str"),
         }
+    )
+
+
+def outside_residency(scenario: Scenario, routes: pd.DataFrame) -> np.ndarray:
+    """Return which routes (columns site, residency_regions, residency_countries) end where the data may not be."""
+    region = routes["site"].map(scenario.tables["sites"].set_index("site")["region"])
+    country = region.map(scenario.tables["regions"].set_index("region")["country"])
+    return np.array(
+        [
+            bool(regions or countries) and place not in regions and land not in countries
+            for regions, countries, place, land in zip(
+                routes["residency_regions"], routes["residency_countries"], region, country, strict=True
+            )
+        ],
+        dtype=bool,
     )

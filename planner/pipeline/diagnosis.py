@@ -39,9 +39,15 @@ LIMITS: Mapping[str, Limit] = {
     "hourly_supply": Limit("vendor supply by the hour", "units", ("offer",)),
     "commissioning_pace": Limit("commissioning", "units", ("site",)),
     "budget": Limit("budget", "thousand currency", ("budget",)),
+    "failure_service": Limit(
+        "serving capacity after a loss", "requests/s", ("failure", "workload", "region")
+    ),
     "demand_balance": Limit("serving capacity", "requests/s", ("workload", "region")),
 }
 """Families that may give in the diagnosis; all others are physics and stay hard."""
+
+NOTHING_BY_THEN = "no unit can be in service by then: lead time, latency, memory or power rules out every one"
+NOTHING_LEFT = "nothing that could serve it in time is left after the loss"
 
 LAST_RESORT = 1e3
 """How much dearer it is, relative to its size, to blame demand than a limit somebody could lift."""
@@ -166,6 +172,6 @@ def empty_row_shortages(c: Coefficients, error: EmptyRow) -> pd.DataFrame:
     for row in worst.to_dict("records"):
         place = ", ".join(str(row[name]) for name in limit.place)
         text = shortage_text(limit.resource, place, row["period"], row["amount"], limit.unit)
-        reason = "no unit can be in service by then: lead time, latency, memory or power rules out every one"
+        reason = NOTHING_LEFT if error.family == "failure_service" else NOTHING_BY_THEN
         rows.append((limit.resource, place, row["period"], row["amount"], limit.unit, f"{text}: {reason}"))
     return typed_shortages(pd.DataFrame(rows, columns=SHORTAGES))

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
@@ -112,7 +113,8 @@ class Goal:
 
 def routing_sliver(c: Coefficients, model: PlanModel, found: Solution) -> np.ndarray:
     """Return a cost per column on the flows, proportional to their round trip and far below the solver's gap."""
-    flows = model.columns.frame("flow").merge(
+    routed = [model.columns.frame(family) for family in ("flow", "failure_flow")]
+    flows = pd.concat(routed, ignore_index=True).merge(
         c.routes[["workload", "region", "site", "rtt_ms"]],
         on=["workload", "region", "site"],
         validate="many_to_one",

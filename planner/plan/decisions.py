@@ -17,6 +17,7 @@ from planner.formulation.service_constraints import sized_runs
 from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks, topups
 from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
+from planner.plan.failures import failure_frames
 from planner.plan.order_tiers import mean_discount, order_tiers
 from planner.plan.schedule import order_dates
 
@@ -66,6 +67,7 @@ def decision_frames(
         "replicas": decided(columns, values, "replicas", "replicas").drop(columns="column"),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "sites": _sites(c, columns, values, fleet),
+        **failure_frames(c, found),
     }
 
 

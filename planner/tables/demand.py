@@ -183,6 +183,16 @@ WORKLOADS = Table(
             soft=(0, 500),
             band=(0, 1e5),
         ),
+        fraction(
+            "critical_fraction",
+            "share of demand still served, within its latency, after every loss of failure_cases; blank = 0",
+        ),
+        keys(
+            "residency_regions",
+            "regions in which alone it may run; with residency_countries: either; both blank = anywhere",
+            "regions.region",
+        ),
+        keys("residency_countries", "countries in which alone it may run, as regions spells them"),
         *provenance(required=False),
     ),
     scope="scenario",

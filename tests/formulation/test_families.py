@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tiny_coefficients import settings, table, tiny
-from tiny_terms import contract_terms
+from tiny_terms import contract_terms, failure_terms
 
 from planner.formulation.build import FAMILIES, build_model
 from planner.formulation.columns import build_columns
@@ -25,7 +25,7 @@ REGENERATE = "REGENERATE_GOLDEN" in os.environ
 
 @pytest.fixture(scope="module")
 def case():
-    return tiny(**contract_terms())
+    return tiny(**contract_terms(), **failure_terms())
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,8 @@ def columns(case):
 TERMS = {"minimum_order", "order_placed", "whole_lots", "tier_split", "tier_reached", "tier_limit"}
 TERMS |= {"concentration", "commissioning_pace"}
 """Families of contract terms: they speak of the case with terms, all others of the plain one."""
+FAILED = {name for name in FAMILIES if name.startswith("failure_")}
+"""Families of losses: they speak of the case with losses."""
 
 
 SPANNING = {"whole_replicas", "replica_units"}
@@ -51,7 +53,10 @@ SPANS = table(
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
     if name not in TERMS:
-        case = tiny(spans=SPANS) if name in SPANNING else tiny()
+        if name in FAILED:
+            case = tiny(**failure_terms())
+        else:
+            case = tiny(spans=SPANS) if name in SPANNING else tiny()
         columns = build_columns(case)
     text = lp_text(columns, [FAMILIES[name](case, columns)])
     path = GOLDEN / f"{name}.lp"
@@ -110,9 +115,10 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
     whole = {block.family for block in columns.blocks if block.integer.all()}
     fluid = {block.family for block in columns.blocks if not block.integer.any()}
     bought = {"order", "placed", "lots", "tier", "rent", "rent_hour", "module", "unpowered", "replicas"}
+    bought |= {"failure_pool"}
     assert whole == {*bought, "open", "bill_tier_reached", "peak_block"}
     assert whole | fluid == {block.family for block in columns.blocks}
-    assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier"))
+    assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier", "failure_pool"))
     relaxed = build_columns(tiny(settings=settings(integer_hourly_rent=False)))
     assert not relaxed.block("rent_hour").integer.any()
 
@@ -163,7 +169,7 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
     assert [block.family for block in model.problem.rows] == list(FAMILIES)
     bare = build_model(tiny(budgets=case.budgets.iloc[:0], supply=case.supply.iloc[:0]))
     missing = set(FAMILIES) - {block.family for block in bare.problem.rows}
-    assert missing == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING
+    assert missing == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING | FAILED
 
 
 def test_the_objective_is_the_present_value_of_each_decision(case):

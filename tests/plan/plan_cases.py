@@ -580,7 +580,7 @@ def owned() -> Scenario:
 
 def split() -> Scenario:
     """Prefill and decode run on different boxes, with targets for the first token, each later one, and the
-    whole.
+    whole; a fifth survives the loss of one unit of any kind.
     """
     tables = base_tables()
     engine = shipped("engines")[0] | {"models": None, "vendors": None}
@@ -602,8 +602,17 @@ def split() -> Scenario:
         }
     )
     tables["workloads"] = [
-        workload("chat", ttft_ms=700, tpot_ms=30, e2e_ms=30_000, percentile="p95", engines="exact;small")
+        workload(
+            "chat",
+            ttft_ms=700,
+            tpot_ms=30,
+            e2e_ms=30_000,
+            percentile="p95",
+            engines="exact;small",
+            critical_fraction=0.2,
+        )
     ]
+    tables["failure_cases"] = [{"failure_case": "one unit", "loss": "units", "units": 1}]
     first = {"phase": "prefill", "ttft_ms": 400, "ttft_statistic": "p95"}
     later = {"phase": "decode", "tpot_ms": 20, "tpot_statistic": "p95", "engine": "small"}
     both = {
@@ -755,9 +764,45 @@ def by_hand() -> Scenario:
     return scenario_of(tables, residual_method="none", carbon_price_per_t=0)
 
 
+def survives() -> Scenario:
+    """Two halls and a cloud; half of the demand survives the loss of any, and all of it that of one box; the
+    data stays in its two countries.
+    """
+    tables = base_tables()
+    hall = tables["sites"][0]
+    tables["sites"] = [
+        hall,
+        hall | {"site": "annex", "region": "west"},
+        {"site": "cloud", "region": "west", "kind": "cloud", **SAID},
+    ]
+    tables["site_power"] = [
+        {"site": site, "from_date": "2027-01-01", "usable_kw": 400} for site in ("hall", "annex")
+    ]
+    tables["facility_options"] += [{"site": "annex", "cooling": "air"}]
+    tables["workloads"] = [
+        workload("chat", critical_fraction=0.5, residency_regions="east", residency_countries="B")
+    ]
+    tables["failure_cases"] = [
+        {"failure_case": "any site", "loss": "each_site"},
+        {"failure_case": "one box", "loss": "units", "units": 1},
+    ]
+    return scenario_of(tables, max_blocks=2, gap=0.01)
+
+
 CASES = {
     case.__name__: case
-    for case in (limited, bridged, unpowered, optional, far_apart, owned, split, impossible, by_hand)
+    for case in (
+        survives,
+        limited,
+        bridged,
+        unpowered,
+        optional,
+        far_apart,
+        owned,
+        split,
+        impossible,
+        by_hand,
+    )
 }
 
 

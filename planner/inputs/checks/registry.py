@@ -8,6 +8,7 @@ from planner.errors import Fault
 from planner.inputs.checks import (
     contract_rules,
     demand_rules,
+    failure_rules,
     hardware_rules,
     module_rules,
     offer_rules,
@@ -35,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     *site_rules.RULES,
     *power_rules.RULES,
     *module_rules.RULES,
+    *failure_rules.RULES,
     *tariff_rules.RULES,
 )
 

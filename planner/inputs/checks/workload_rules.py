@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from planner.inputs.cells import nearest
 from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
 
 SHARE_TOLERANCE = 1e-6
@@ -148,6 +149,27 @@ def optional_demand_has_a_value(view: View) -> Iterator[Finding]:
         yield Notice(workloads.fault(at, "value_per_mtok", message))
 
 
+def residency_names_countries_and_has_a_site(view: View) -> Iterator[Finding]:
+    """Yield workloads that must stay in a country nobody knows, or where no site stands."""
+    workloads, regions = view["workloads"], view.frame("regions")
+    known = sorted(regions["country"].dropna().unique())
+    country = view.by_key("regions", "country")
+    places = view.frame("sites")["region"].dropna()
+    lands = set(places.map(country).dropna())
+    for at, row in enumerate(workloads.frame.to_dict("records")):
+        strange = [name for name in row["residency_countries"] if name not in known]
+        for name in strange:
+            message = f"unknown country {name}{nearest(name, known)}"
+            yield workloads.fault(at, "residency_countries", message)
+        wanted = row["residency_regions"] or row["residency_countries"]
+        there = set(row["residency_regions"]) & set(places) or set(row["residency_countries"]) & lands
+        if wanted and not strange and not there:
+            column = "residency_regions" if row["residency_regions"] else "residency_countries"
+            yield workloads.fault(
+                at, column, f"no site stands there; sites stand in {', '.join(sorted(set(places)))}"
+            )
+
+
 SHAPE_KEY = ("shapes.workload", "shapes.shape")
 POINT_KEY = ("operating_points.workload", "operating_points.shape")
 TARGET_COLUMNS = ("workloads.service_class", *(f"workloads.{name}" for name in TARGETS))
@@ -170,5 +192,9 @@ RULES = (
     Rule(target_has_a_percentile, (*TARGET_COLUMNS, "workloads.percentile", "service_classes.percentile")),
     Rule(waiting_fits_the_target, (*TARGET_COLUMNS, "workloads.waiting_ms")),
     Rule(who_waits_has_no_first_token_to_wait_for, ("workloads.deferral_h", *TARGET_COLUMNS)),
+    Rule(
+        residency_names_countries_and_has_a_site,
+        ("workloads.residency_regions", "workloads.residency_countries", "regions.country", "sites.region"),
+    ),
     Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
 )

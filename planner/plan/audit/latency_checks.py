@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
@@ -28,6 +29,22 @@ def route_of_flow(books: Books) -> Check:
     """Return the check that every flow takes an admissible route."""
     flows = books.flows
     return breaches("route_of_flow", "routes", flows, flows["ttft_class"].eq(""), FLOW)
+
+
+def data_residency(books: Books) -> Check:
+    """Return the check that every flow of a workload with residency ends in one of its regions or countries."""
+    flows = books["flows"]
+    about = at(books.facts.workloads[["residency_regions", "residency_countries"]], flows, ["workload"])
+    region = flows["site"].map(books.facts.sites["region"])
+    country = region.map(books.facts.table("regions", "region")["country"])
+    rules = zip(about["residency_regions"], about["residency_countries"], region, country, strict=True)
+    outside = [
+        bool(regions or lands) and place not in regions and land not in lands
+        for regions, lands, place, land in rules
+    ]
+    bound = [bool(regions or lands) for regions, lands in about.itertuples(index=False)]
+    kept = np.asarray(bound, dtype=bool)
+    return breaches("data_residency", "routes", flows[kept], np.asarray(outside, dtype=bool)[kept], FLOW)
 
 
 def ttft_target(books: Books) -> Check:
