@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reports.answer import answer_lines, estimated_prices
 from reports.content import content_of
+from reports.finance_lines import finance_lines
 from reports.latency import latency_sentences
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ def summary_text(plan: Plan) -> str:
     lines = [f"{content.scenario_name}: {content.status}", *(f"  {line}" for line in answer_lines(content))]
     if content.has_plan:
         lines += [f"  {sentence}" for sentence in latency_sentences(content)]
+    lines += [f"  {line}" for line in finance_lines(content)]
     estimates = estimated_prices(content)
     if content.has_plan and len(estimates):
         named = ", ".join(dict.fromkeys(f"{row.table} {row.key}" for row in estimates.head(3).itertuples()))

@@ -12,6 +12,7 @@ from planner.coefficients.fleet import RENTED
 from planner.errors import InfeasiblePlan
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import PlanModel
+from planner.formulation.objective import cost_terms
 from planner.formulation.pulp_face import PlanProblem
 from planner.solve import SolveOptions, elastic, solve
 
@@ -20,10 +21,11 @@ BASELINE_GAP = 0.01
 BASELINE_SECONDS = 30.0
 
 
-def baseline_frame(
+def baseline_frames(
     c: Coefficients, model: PlanModel, values: np.ndarray, options: SolveOptions
-) -> pd.DataFrame:
-    """Return baseline, status, total_cost (present value or NaN), served_fraction, detail.
+) -> dict[str, pd.DataFrame]:
+    """Return ``baselines``: baseline, status, total_cost (present value or NaN), served_fraction, detail; and
+    ``baseline_costs``: the cost rows of those that have a cost.
 
     Every baseline serves exactly what the plan serves; where that is impossible, ``served_fraction`` is the most it
     can serve and there is no cost.
@@ -37,12 +39,35 @@ def baseline_frame(
     nothing = _held(model, values, {family: np.zeros(_size(model, family), bool) for family in ACQUIRED})
     rented = c.stands.set_index(["offer", "site", "cooling"])["mode"].isin(RENTED)
     hire = _held(model, values, {"order": _stand_mask(model, "order", rented)})
+    found: dict[str, np.ndarray] = {}
     rows = [
-        _solved("do nothing", nothing, c, model, quick),
-        _solved("rent everything", hire, c, model, quick),
-        _single_type(c, model, values, quick),
+        _solved("do nothing", nothing, c, model, quick, found),
+        _solved("rent everything", hire, c, model, quick, found),
+        _single_type(c, model, values, quick, found),
     ]
-    return pd.DataFrame(rows, columns=["baseline", "status", "total_cost", "served_fraction", "detail"])
+    columns = ["baseline", "status", "total_cost", "served_fraction", "detail"]
+    return {"baselines": pd.DataFrame(rows, columns=columns), "baseline_costs": _costs(c, model, found)}
+
+
+def _costs(c: Coefficients, model: PlanModel, found: dict[str, np.ndarray]) -> pd.DataFrame:
+    """Return baseline, line, kind, period, timing, amount, discounted of the baselines found."""
+    terms = cost_terms(c, model.columns)
+    terms = terms[terms["kind"] != "value"].rename(columns={"period": "decided_period"})
+    column = terms["column"].to_numpy(int)
+    key = ["baseline", "line", "kind", "paid_period", "timing"]
+    parts = []
+    for name, values in found.items():
+        amount = terms["amount"].to_numpy(float) * np.where(column >= 0, values[np.maximum(column, 0)], 1.0)
+        rows = terms.assign(baseline=name, amount=amount, discounted=amount * terms["discount_factor"])
+        parts.append(rows.groupby(key, sort=False, as_index=False)[["amount", "discounted"]].sum())
+    if not parts:
+        return pd.DataFrame({name: pd.Series(dtype="str") for name in [*key[:3], "period", "timing"]}).assign(
+            amount=0.0, discounted=0.0
+        )
+    stacked = pd.concat(parts, ignore_index=True).rename(columns={"paid_period": "period"})
+    return stacked[stacked["amount"].abs() > 1e-9].astype(
+        dict.fromkeys(["baseline", "line", "kind", "timing"], "str")
+    )
 
 
 def _size(model: PlanModel, family: str) -> int:
@@ -71,10 +96,16 @@ def _held(model: PlanModel, values: np.ndarray, allowed: dict[str, np.ndarray]) 
 
 
 def _solved(
-    name: str, problem: PlanProblem, c: Coefficients, model: PlanModel, options: SolveOptions
+    name: str,
+    problem: PlanProblem,
+    c: Coefficients,
+    model: PlanModel,
+    options: SolveOptions,
+    found: dict[str, np.ndarray],
 ) -> tuple[str, str, float, float, str]:
     solution = solve(problem, options)
     if solution.termination.has_values:
+        found[name] = solution.values
         detail = f"gap {solution.termination.gap:.4f}"
         return name, solution.status, float(solution.objective), _served(model, None), detail
     if solution.status == "no_solution":
@@ -93,7 +124,11 @@ def _served(model: PlanModel, lost: float | None) -> float:
 
 
 def _single_type(
-    c: Coefficients, model: PlanModel, values: np.ndarray, options: SolveOptions
+    c: Coefficients,
+    model: PlanModel,
+    values: np.ndarray,
+    options: SolveOptions,
+    found: dict[str, np.ndarray],
 ) -> tuple[str, str, float, float, str]:
     """Return the cheapest plan that uses one accelerator type only: ranked by LP, the best one solved as a MILP."""
     kind = c.stands["chip"].fillna(c.stands["product"])
@@ -119,8 +154,10 @@ def _single_type(
     for bound, name, problem in sorted(ranking, key=lambda entry: entry[:2]):
         if best is not None and bound >= best[2]:
             break
-        row = _solved("cheapest single type", problem, c, model, options)
+        one: dict[str, np.ndarray] = {}
+        row = _solved("cheapest single type", problem, c, model, options, one)
         if np.isfinite(row[2]) and (best is None or row[2] < best[2]):
+            found |= one
             best = (*row[:4], f"{name}, {row[4]}")
     if best is None:
         return (

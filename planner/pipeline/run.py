@@ -16,7 +16,7 @@ from planner.formulation.build import PlanModel, build_model
 from planner.formulation.joining import EmptyRow
 from planner.inputs import Scenario
 from planner.performance import PointSet, operating_points
-from planner.pipeline.baselines import baseline_frame
+from planner.pipeline.baselines import baseline_frames
 from planner.pipeline.caps import FIRST_PASS, CapPass, cap_headline, retightened
 from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages, typed_shortages
 from planner.pipeline.marginal import dual_frame, marginal_costs
@@ -171,7 +171,7 @@ def _solve_built(
         ),
     }
     if options.baselines:
-        extra["baselines"] = baseline_frame(*(built.first or (c, model)), fixed.values, wanted)
+        extra |= baseline_frames(*(built.first or (c, model)), fixed.values, wanted)
     plan = solved_plan(scenario, built.points, c, model.columns, fixed.values, objective, extra)
     proven = _with_proof(plan, built, main, fixed, goal, wanted, seconds)
     proven = Plan({**proven.headline, **cap_headline(c, at)}, proven.frames, scenario)

@@ -15,7 +15,7 @@ from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
 from planner.performance import PointSet
 from planner.plan.decisions import decision_frames
-from planner.plan.finance import finance_frames
+from planner.plan.finance import finance_frames, finance_headline, finance_views
 from planner.plan.ledger import cost_ledger, liability_after_horizon
 from planner.plan.metrics import accounting_cost, metric_frame, token_frame
 from planner.plan.plan import Plan
@@ -72,7 +72,9 @@ def solved_plan(
     frames["sources"] = source_frame(scenario, frames)
     frames["estimates"] = estimate_frame(scenario, frames)
     frames |= dict(extra)
+    frames |= finance_views(scenario, c, frames)
     headline |= _lists(frames)
+    headline["finance"] = finance_headline(frames)
     return Plan(headline, frames, scenario)
 
 

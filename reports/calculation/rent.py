@@ -11,6 +11,7 @@ from reports.calculation.hardware import offer_price, order_discounts, term_stat
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
 from reports.content import by_period
+from reports.costs import COMMITMENT_LINE
 
 RENT_LINES = {
     "lease": ("lease", "Lease payments"),
@@ -27,6 +28,55 @@ def rent_rows(rows: Rows, time: Clock) -> None:
     """Append all rows of hardware that the plan leases, reserves or rents."""
     for mode, (line, title) in RENT_LINES.items():
         _rent(rows, time, mode, line, title)
+    _beyond(rows, time)
+
+
+def _beyond(rows: Rows, time: Clock) -> None:
+    """Append what terms that outlive the horizon are charged: rent of the years left less what they are worth."""
+    held = rows.content.frame(
+        "commitments", ["offer", "period", "service_value_fraction", "charge_at_horizon_end"]
+    )
+    held = held[held["charge_at_horizon_end"] > 0.0]
+    if held.empty:
+        return
+    rows.title("Terms that outlive the horizon")
+    currency, names = rows.content.currency, list(rows.content.timeline.names)
+    rent = held.assign(rent=held["charge_at_horizon_end"] / (1.0 - held["service_value_fraction"]))
+    rent["worth"] = rent["rent"] * rent["service_value_fraction"]
+    by_offer = {name: by_period(rent, ["offer"], name, rows.content.timeline) for name in ("rent", "worth")}
+    owed = by_offer["rent"][names].to_numpy(float)
+    share = np.divide(by_offer["worth"][names].to_numpy(float), owed, out=np.zeros_like(owed), where=owed > 0)
+    left = [
+        rows.plan_values(
+            "Rent of the years left", offer, "all sites", "by order date, at the end", currency, values
+        )
+        for offer, values in zip(by_offer["rent"]["offer"], owed, strict=True)
+    ]
+    worth = [
+        rows.plan_values(
+            "Service left is worth",
+            offer,
+            "",
+            "residuals",
+            "fraction",
+            values,
+            styles.PERCENT_PLAIN,
+            total=False,
+        )
+        for offer, values in zip(by_offer["rent"]["offer"], share, strict=True)
+    ]
+    parts = [
+        rows.formula(
+            "Charge",
+            offer,
+            "all sites",
+            "rent left x (1 - worth)",
+            currency,
+            f"{time.last.here}*(SUM({rent_at.across})-SUMPRODUCT({rent_at.across},{worth_at.across}))",
+        )
+        for offer, rent_at, worth_at in zip(by_offer["rent"]["offer"], left, worth, strict=True)
+    ]
+    rows.line_total(COMMITMENT_LINE, "Terms that outlive the horizon", parts, "end", currency)
 
 
 def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:

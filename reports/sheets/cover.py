@@ -28,6 +28,8 @@ CONTENTS = {
     "Shortages": "what is missing, where, when and by how much",
     "Procurement": "what to order from whom, by when, at which price",
     "Budget": "what is paid when, against the limits; depreciation; what is left at the end",
+    "Ledgers": "economic, accounting and cash ledger by period; book value; unit cost trend",
+    "Finance": "NPV, IRR, payback; ledgers reconciled by line; commitments; chargeback",
     "Fleet": "units in service by place, product and period",
     "Placement": "which site serves which workload and region",
     "Sites": "sites side by side",

@@ -167,6 +167,7 @@ FRAMES = [
     Tampering("unserved_fraction", "optional", "unserved", "requests_per_s", times(2), "largest"),
     Tampering("liability_after_horizon", "far_apart", "orders", "units", plus(1), {"offer": "box lease"}),
     Tampering("headline_lists", "limited", "fleet", "units", plus(1)),
+    Tampering("chargeback", "bridged", "chargeback", "amount", times(1.01)),
     Tampering("asset_cost", "limited", "assets", "cost", times(1.01)),
     Tampering("asset_terms", "limited", "assets", "book_life_years", plus(1)),
     Tampering("asset_terms", "limited", "assets", "book_method", to("declining_balance")),
@@ -300,6 +301,7 @@ def test_a_changed_headline_fails_the_check_that_is_there_for_it(check, case, ke
 
 
 BESIDE_THEIR_CASES = {
+    "investment",
     *("ordered_in_time", "commissioned", "minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),
     *("concentration", "commissioning_pace", "export_limits"),

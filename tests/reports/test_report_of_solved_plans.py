@@ -52,3 +52,14 @@ def test_a_plan_that_cannot_be_says_so(tmp_path):
     book = load_workbook(write_workbook(solved("impossible"), tmp_path / "none.xlsx"))
     assert book.sheetnames[:2] == ["Cover", "Shortages"]
     assert book["Shortages"].cell(6, 4).value > 0
+
+
+def test_the_ledgers_differ_by_nothing_in_any_line(report):
+    sheet, evaluator = report["Finance"], Evaluator(report)
+    heads = {cell.value: cell for row in sheet.iter_rows() for cell in row if isinstance(cell.value, str)}
+    for head in ("Economic - cash", "Cash - accounting"):
+        at = heads[head]
+        column = [evaluator.cell("Finance", row, at.column) for row in range(at.row + 1, sheet.max_row + 1)]
+        lines = column[: column.index(None)]
+        assert len(lines) > 4
+        assert lines == pytest.approx([0.0] * len(lines), abs=0.01)

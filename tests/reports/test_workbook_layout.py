@@ -17,6 +17,8 @@ FIRST_SHEETS = [
     "Summary",
     "Procurement",
     "Budget",
+    "Ledgers",
+    "Finance",
     "Fleet",
     "Placement",
     "Sites",
@@ -28,7 +30,7 @@ FIRST_SHEETS = [
     "Checks",
     "Inputs",
 ]
-TIME_SHEETS = ["Budget", "Fleet", "Placement", "Power", "Unit cost", "Metrics", "Calc"]
+TIME_SHEETS = ["Budget", "Ledgers", "Fleet", "Placement", "Power", "Unit cost", "Metrics", "Calc"]
 
 
 def texts(sheet) -> list[str]:

@@ -13,6 +13,7 @@ from planner.plan.audit.write_offs import own_write_offs
 
 SUNK = "sunk_book_value"
 PLACE = ["line", "site", "offer"]
+OPERATING = ("depreciation", "operating expense", "lease depreciation", "lease interest")
 RENT = {"lease": "lease", "reserved": "reserved_rent"}
 
 
@@ -263,7 +264,50 @@ def _when(rows: pd.DataFrame, inside: pd.Series, wanted: bool) -> pd.Series:
     return total(fits["amount"], fits, ["line"])
 
 
+def chargeback(books: Accounts) -> Check:
+    """Return the check that each view of the chargeback sums to the operating expense of the period, and that what
+    is by use nobody's is the idle capacity.
+    """
+    charged, stated = books["chargeback"], books["accounting"]
+    inside = books["finance_periods"].set_index("period")["inside"]
+    spent = stated[stated["category"].isin(OPERATING) & stated["period"].map(inside).astype(bool)]
+    whole = total(spent["amount"], spent, ["period"])
+    parts = [
+        beside(total(rows["amount"], rows, ["period"]), whole).assign(view=view)
+        for view, rows in charged.groupby("view", sort=False)
+    ]
+    idle = spent[spent["use"] == "idle"]
+    nobody = charged[charged["view"].eq("by use") & charged["business"].eq("idle capacity")]
+    busy = books.serving["period"].unique()
+    own = total(idle["amount"], idle, ["period"])
+    rows = beside(total(nobody["amount"], nobody, ["period"]), own).assign(view="idle by use")
+    parts.append(rows[rows["period"].isin(busy)])
+    return compare("chargeback", "accounting", pd.concat(parts, ignore_index=True), "==")
+
+
+def investment(books: Accounts) -> Check:
+    """Return the check that the net present value against each baseline is its cost less the plan's."""
+    case = books["investment"]
+    case = case[case["measure"] == "NPV"].set_index("baseline")["value"]
+    costs = books.plan.frames.get("baselines")
+    rows = [] if costs is None else costs[costs["total_cost"].notna()].to_dict("records")
+    own = books.ledger
+    plan = float(own.loc[own["kind"].isin(("capex", "opex")), "discounted"].sum())
+    scale = max(abs(plan), 1.0)
+    compared = [
+        {
+            "baseline": row["baseline"],
+            "left": (float(case.get(row["baseline"], np.nan)) + plan) / scale,
+            "right": row["total_cost"] / scale,
+        }
+        for row in rows
+    ]
+    return compare("investment", "cash", pd.DataFrame(compared, columns=["baseline", "left", "right"]), "==")
+
+
 CHECKS = (
+    chargeback,
+    investment,
     asset_cost,
     asset_terms,
     depreciation,

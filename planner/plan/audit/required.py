@@ -146,6 +146,8 @@ REQUIRED = {
     ],
     "finance_periods": ["period", "inside", "start_years", "end_years"],
     "accounting": ["line", "category", "period", "site", "offer", "product", "use", "amount"],
+    "chargeback": ["view", "business", "period", "amount"],
+    "investment": ["baseline", "measure", "value"],
     "book_value": ["asset_class", "period", "opening", "paid", "depreciation", "closing"],
     "cash": ["line", "category", "period", "site", "offer", "amount"],
     "reconciliation": [

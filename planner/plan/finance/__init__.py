@@ -8,6 +8,6 @@ schedules), ``commitments`` (leases and reservations), ``accounting``, ``cash``,
 ``chargeback`` and ``case`` (investment against a baseline), and ``frames`` (all of it in order).
 """
 
-from planner.plan.finance.frames import finance_frames
+from planner.plan.finance.frames import finance_frames, finance_headline, finance_views
 
-__all__ = ["finance_frames"]
+__all__ = ["finance_frames", "finance_headline", "finance_views"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -17,7 +18,9 @@ from planner.plan.finance.accounting import (
 )
 from planner.plan.finance.assets import asset_frame, end_of_life
 from planner.plan.finance.calendar import finance_periods
+from planner.plan.finance.case import investment_frame, life_frame, trend_frame
 from planner.plan.finance.cash import loan_cash, operating_cash, tax_cash
+from planner.plan.finance.chargeback import chargeback_frame
 from planner.plan.finance.commitments import commitment_frame
 from planner.plan.finance.reconciliation import reconciliation_frame
 from planner.plan.finance.use import used_frame
@@ -79,4 +82,34 @@ def _accounting(
     return both.astype(dict.fromkeys(ENTRY[:-1], "str") | {"amount": float})
 
 
-__all__ = ["OPERATING", "finance_frames"]
+def finance_views(
+    scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]
+) -> dict[str, pd.DataFrame]:
+    """Return the frames chargeback, investment, unit_cost_trend, depreciation_lives, made from the ledgers."""
+    return {
+        "chargeback": chargeback_frame(scenario, c, frames),
+        "investment": investment_frame(scenario, frames, frames["tokens"]),
+        "unit_cost_trend": trend_frame(frames),
+        "depreciation_lives": life_frame(frames),
+    }
+
+
+def finance_headline(frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """Return what finance reads first: capex, opex, expense, idle part, cash after the horizon, the investment case."""
+    cash, books = frames["cash"], frames["accounting"]
+    inside = frames["finance_periods"].set_index("period")["inside"]
+    paid = cash[cash["period"].map(inside).astype(bool)].groupby("category")["amount"].sum()
+    spent = books[books["period"].map(inside).astype(bool) & books["category"].isin(OPERATING)]
+    horizon_end = frames["finance_periods"].loc[frames["finance_periods"]["inside"], "period"].iloc[-1]
+    book = frames["book_value"]
+    case = frames["investment"][["baseline", "measure", "value", "unit"]]
+    return {
+        "capex_paid": float(paid.get("capex", 0.0)),
+        "opex_paid": float(paid.get("opex", 0.0)),
+        "expense": float(spent["amount"].sum()),
+        "idle_expense": float(spent.loc[spent["use"] == "idle", "amount"].sum()),
+        "book_value_at_horizon_end": float(book.loc[book["period"] == horizon_end, "closing"].sum()),
+        "owed_after_horizon": float(frames["commitments"]["owed_after_horizon"].sum()),
+        "charged_for_commitments": float(frames["commitments"]["charge_at_horizon_end"].sum()),
+        "investment": case.to_dict("records"),
+    }

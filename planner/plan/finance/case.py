@@ -1,0 +1,174 @@
+"""The plan as an investment against a baseline, and its cost per million tokens over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from planner.finance import internal_rate_of_return, net_present_value, payback_years
+from planner.inputs import Scenario
+from planner.plan.finance.accounting import OPERATING
+from planner.plan.finance.cash import FINANCING
+
+LIVES_YEARS = (3.0, 4.0, 5.0, 6.0)
+"""Depreciation lives shown beside the plan's own: what operators state for servers."""
+INVESTMENT = ["baseline", "measure", "value", "unit", "definition"]
+
+
+def investment_frame(
+    scenario: Scenario, frames: Mapping[str, pd.DataFrame], tokens: pd.DataFrame
+) -> pd.DataFrame:
+    """Return baseline, measure, value, unit, definition: the plan against every baseline that has a cost.
+
+    The cash flow compared is what the baseline pays less what the plan pays, on the same dates, market value at the end
+    of the horizon included and before loans and tax; a baseline that cannot serve the demand has none.
+    """
+    periods, currency = frames["periods"].set_index("period"), scenario.settings.currency
+    rate = scenario.settings.discount_rate_fraction
+    own = _dated(frames["costs"], periods)
+    capex = frames["costs"]
+    invested = float(capex.loc[capex["kind"].eq("capex") & capex["timing"].ne("end"), "discounted"].sum())
+    cost = float(own["discounted"].sum())
+    rows: list[tuple[str, str, float, str, str]] = []
+    others = frames.get("baseline_costs", pd.DataFrame(columns=["baseline"]))
+    for name, flows in others.groupby("baseline", sort=False):
+        other = _dated(flows, periods)
+        years = np.concatenate([own["years"], other["years"]])
+        flow = np.concatenate([-own["amount"], other["amount"]])
+        saved = float(other["discounted"].sum()) - cost
+        rows += [
+            (
+                str(name),
+                "NPV",
+                net_present_value(rate, flow, years),
+                currency,
+                "present value of cost avoided - cost",
+            ),
+            (
+                str(name),
+                "IRR",
+                internal_rate_of_return(flow, years),
+                "fraction/year",
+                "rate at which NPV is zero",
+            ),
+            (
+                str(name),
+                "payback",
+                payback_years(flow, years),
+                "years",
+                "until cost avoided exceeds cost for good",
+            ),
+            (
+                str(name),
+                "discounted payback",
+                payback_years(flow, years, rate),
+                "years",
+                "the same, every amount at present value",
+            ),
+            (
+                str(name),
+                "ROI",
+                saved / cost if cost else np.nan,
+                "fraction",
+                "(cost avoided - cost) / cost, present value",
+            ),
+            (
+                str(name),
+                "saving on investment",
+                saved / invested if invested else np.nan,
+                "fraction",
+                "NPV / capex, present value",
+            ),
+        ]
+    rows += _value_rows(scenario, tokens, cost, currency)
+    return pd.DataFrame(rows, columns=INVESTMENT).astype(
+        {name: float if name == "value" else "str" for name in INVESTMENT}
+    )
+
+
+def _value_rows(
+    scenario: Scenario, tokens: pd.DataFrame, cost: float, currency: str
+) -> list[tuple[str, str, float, str, str]]:
+    """Return ROI as revenue over cost, where every workload states what a million tokens is worth."""
+    worth = scenario.tables["workloads"].set_index("workload")["value_per_mtok"]
+    if worth.isna().any() or not cost:
+        return []
+    revenue = float((tokens["effective_mtok_discounted"] * tokens["workload"].map(worth)).sum())
+    return [
+        ("no service", "revenue", revenue, currency, "value of effective tokens served, present value"),
+        ("no service", "ROI", (revenue - cost) / cost, "fraction", "(revenue - cost) / cost, present value"),
+    ]
+
+
+def _dated(costs: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return years, amount, discounted of all payments and values at the end of the horizon."""
+    rows = costs[costs["kind"].isin(("capex", "opex"))]
+    about = periods.reindex(rows["period"])
+    end_years = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
+    years = np.select(
+        [rows["timing"].eq("start"), rows["timing"].eq("mid")],
+        [about["start_years"].to_numpy(float), about["mid_years"].to_numpy(float)],
+        default=end_years,
+    )
+    return rows[["amount", "discounted"]].assign(years=years)
+
+
+def trend_frame(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return period, effective_mtok, expense, idle_expense, paid, and each per million effective tokens."""
+    books, cash = frames["accounting"], frames["cash"]
+    books = books[books["category"].isin(OPERATING)]
+    names = frames["periods"]["period"]
+    operating = cash[~cash["category"].isin((*FINANCING, "tax saved"))]
+    sums = {
+        "effective_mtok": frames["tokens"].groupby("period")["effective_mtok"].sum(),
+        "expense": books.groupby("period")["amount"].sum(),
+        "idle_expense": books[books["use"] == "idle"].groupby("period")["amount"].sum(),
+        "paid": operating.groupby("period")["amount"].sum(),
+    }
+    table = pd.DataFrame(
+        {name: column.reindex(names).fillna(0.0).to_numpy(float) for name, column in sums.items()}
+    )
+    table.insert(0, "period", names.astype("str").to_numpy())
+    tokens = table["effective_mtok"].where(table["effective_mtok"] > 0)
+    return table.assign(
+        **{f"{name}_per_mtok": table[name] / tokens for name in ("expense", "idle_expense", "paid")}
+    )
+
+
+def life_frame(frames: Mapping[str, pd.DataFrame], lives: Sequence[float] = LIVES_YEARS) -> pd.DataFrame:
+    """Return life_years, depreciation_per_year, per_busy_unit_hour, expense_per_mtok of the hardware bought.
+
+    The expense of the horizon with bought hardware written off level over each life; everything else as planned.
+    """
+    assets, units, books = frames["assets"], frames["used_units"], frames["accounting"]
+    periods = frames["periods"]
+    end_years = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
+    bought = assets[assets["product"].notna() & assets["line"].ne("sunk_book_value") & assets["cost"].gt(0.0)]
+    held = units[units["product"].isin(bought["product"].unique())]
+    inside = frames["finance_periods"].set_index("period")["inside"]
+    operating = books[books["category"].isin(OPERATING) & books["period"].map(inside).astype(bool)]
+    lines = operating["line"].isin(bought["line"].unique()) & operating["category"].eq("depreciation")
+    other, mtok = (
+        float(operating.loc[~lines, "amount"].sum()),
+        float(frames["tokens"]["effective_mtok"].sum()),
+    )
+    busy_per_year = float(held["busy_hours"].sum()) / (end_years or 1.0)
+    cost = bought["cost"] * (1.0 - bought["book_residual_fraction"])
+    rows = []
+    for life in lives:
+        used = np.clip(end_years - bought["in_service_years"], 0.0, life)
+        written = float((cost * used / life).sum())
+        yearly = float(cost.sum()) / life
+        rows.append(
+            (
+                life,
+                yearly,
+                yearly / busy_per_year if busy_per_year else np.nan,
+                (other + written) / mtok if mtok else np.nan,
+            )
+        )
+    return pd.DataFrame(
+        rows, columns=["life_years", "depreciation_per_year", "per_busy_unit_hour", "expense_per_mtok"]
+    )

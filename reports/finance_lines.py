@@ -1,0 +1,48 @@
+"""What finance reads first, in a sentence or two."""
+
+from __future__ import annotations
+
+import math
+
+from reports.answer import short_number
+from reports.content import Content, number_or_nan
+
+
+def finance_lines(content: Content) -> list[str]:
+    """Return payments, expense with its idle part and book value; then the plan against renting everything.
+
+    Where nothing can rent everything, the first baseline that has a cost is taken; nothing is said without one.
+    """
+    finance = content.headline.get("finance")
+    if not finance:
+        return []
+    money = {
+        name: short_number(number_or_nan(value)) for name, value in finance.items() if name != "investment"
+    }
+    currency = content.currency
+    lines = [
+        f"Paid in the horizon: capex {money['capex_paid']}, opex {money['opex_paid']} {currency}. Expense "
+        f"{money['expense']} {currency}, of which idle capacity {money['idle_expense']}; book value at the end "
+        f"{money['book_value_at_horizon_end']} {currency}."
+    ]
+    case = content.frame("investment", ["baseline", "measure", "value"])
+    named = list(dict.fromkeys(case["baseline"]))
+    chosen = next((name for name in ("rent everything", "do nothing", *named) if name in named), None)
+    if chosen is not None and chosen != "no service":
+        value = case[case["baseline"] == chosen].set_index("measure")["value"]
+        worth = short_number(float(value["NPV"]))
+        rate, years = (
+            _or_none(float(value["IRR"]), 100, " % a year"),
+            _or_none(float(value["payback"]), 1, " years"),
+        )
+        lines.append(f"Against {chosen}: NPV {worth} {currency}, IRR {rate}, payback {years}.")
+    return lines
+
+
+def _or_none(value: float, scale: float, unit: str) -> str:
+    """Return a number with its unit, or none.
+
+    >>> _or_none(0.251, 100, " %"), _or_none(float("nan"), 1, " years")
+    ('25.1 %', 'none')
+    """
+    return f"{value * scale:.1f}{unit}" if math.isfinite(value) else "none"
