@@ -145,7 +145,25 @@ def _proof_line(content: Content) -> str:
     if len(audit):
         passed = int(audit["passed"].astype(bool).sum())
         text += f"; audit without the solver: {passed} of {len(audit)} checks pass"
-    return f"{text}."
+    return f"{text}.{_rates_text(content)}"
+
+
+def _rates_text(content: Content) -> str:
+    """Return whose rates the plan rests on and the widest error band among them, as one more sentence."""
+    metrics = content.frame("metrics", ["metric", "scope", "value"])
+    whole = metrics[metrics["scope"].eq("all")].drop_duplicates("metric").set_index("metric")["value"]
+    prefix, suffix = "requests on ", " rates"
+    shares = whole[whole.index.str.startswith(prefix)].astype(float).sort_values(ascending=False)
+    if shares.empty:
+        return ""
+    named = ", ".join(
+        f"{str(name).removeprefix(prefix).removesuffix(suffix)} {100 * share:.0f} %"
+        for name, share in shares.items()
+    )
+    low, high = (float(whole[f"rate band, {end}"]) for end in ("low", "high"))
+    return (
+        f" Rates by requests: {named}; the widest band in use is x{low:.2g} to x{high:.2g} of the predicted."
+    )
 
 
 def asked_rows(content: Content) -> list[tuple[str, object]]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.inputs import Scenario
+from planner.plan.bands import band_metrics
 from planner.plan.pools import at_listed_size
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
@@ -130,6 +131,7 @@ def metric_frame(
             )
         )
     rows += _workload_metrics(scenario, c, frames)
+    rows += band_metrics(frames)
     rows += _fleet_metrics(c, frames, hours)
     rows += _energy_metrics(frames, float(total["effective_mtok"]))
     for part, amount in accounting_cost(scenario, c, frames).items():
