@@ -25,6 +25,7 @@ BYTES_PER_TB = 1e12
 KG_PER_TONNE = 1000.0
 G_PER_KG = 1000.0
 G_PER_LB = 453.59237
+L_PER_M3 = 1000.0
 
 
 def weeks_from_months(months: float) -> float:

@@ -36,6 +36,8 @@ LINE_ORDER = (
     "demand_tiers",
     "tariff_fixed",
     "minimum_take",
+    "ppa",
+    "ppa_offset",
     "carbon",
     "maintenance",
     "spares",

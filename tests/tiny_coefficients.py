@@ -17,6 +17,7 @@ from planner.coefficients import Coefficients
 from planner.coefficients.bill_minimum import Minimums
 from planner.coefficients.billing import Billing
 from planner.coefficients.energisation import Energisation
+from planner.coefficients.environment import Environment
 from planner.inputs import Settings
 
 STAND = ["offer", "site", "cooling"]
@@ -212,6 +213,7 @@ def _sites() -> Mapping[str, Any]:
             ("hall", "any hour", "t2", "night"),
         ),
         "billing": billing(),
+        "environment": environment(),
         "budgets": table(
             "budget kind period site limit",
             ("capex of the first half", "capex", "t1", nan, 1_900_000.0),
@@ -274,6 +276,40 @@ def billing() -> Billing:
             ("hall", "hours", "t2", "2027-08", "night", 0.484),
         ),
         minimums=_minimums(),
+    )
+
+
+def environment() -> Environment:
+    """Return a contract on a share and one on a profile, and limits on carbon and water."""
+    nan = float("nan")
+    return Environment(
+        ppas=table(
+            "ppa site period block hours share_fraction kw price_per_kwh tariff_per_kwh carbon_t_per_kwh",
+            ("wind", "hall", "t1", "day", DAY, 0.4, nan, 0.07, 0.10, 0.0003),
+            ("wind", "hall", "t1", "night", NIGHT, 0.4, nan, 0.07, 0.06, 0.0003),
+            ("hydro", "campus", "t2", "day", DAY, nan, 25.0, 0.05, 0.10, 0.0002),
+        ),
+        limits=table(
+            "limit kind site period year amount",
+            ("carbon of 2027", "carbon_t", nan, nan, 2027.0, 90.0),
+            ("carbon of the hall", "carbon_t", "hall", "t1", nan, 30.0),
+            ("water", "water_m3", "campus", nan, nan, 700.0),
+        ),
+        carbon=table(
+            "site period block t_per_kw",
+            *(
+                (s, t, b, 0.0004 * hours)
+                for s in ("hall", "campus")
+                for t in ("t1", "t2")
+                for b, hours in (("day", DAY), ("night", NIGHT))
+            ),
+        ),
+        water=table(
+            "site cooling period block m3_per_kw",
+            ("campus", "liquid", "t1", "day", 1.5),
+            ("campus", "liquid", "t2", "day", 1.75),
+            ("hall", "air", "t2", "day", 2.5),
+        ),
     )
 
 
@@ -431,6 +467,11 @@ def costs() -> Mapping[str, pd.DataFrame]:
             ("hall", "hours", "t2", "2027-08", 1, "energy_tiers", "opex", "t2", "mid", -20.0),
             ("hall", "hours", "t2", "2027-08", 2, "energy_tiers", "opex", "t2", "mid", 5.0),
             ("hall", "kw", "t2", "2027-07", 1, "demand_tiers", "opex", "t2", "mid", -3.0),
+        ),
+        "ppa_kw": table(
+            "ppa site period block line kind paid_period timing amount",
+            ("wind", "hall", "t1", "day", "ppa", "opex", "t1", "mid", 105.0),
+            ("hydro", "campus", "t2", "day", "ppa_offset", "opex", "t2", "mid", -150.0),
         ),
         "minimum_topup": table(
             "site component period month line kind paid_period timing amount",

@@ -22,6 +22,7 @@ from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH, billing
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
+from planner.coefficients.environment import PPA, environment
 from planner.coefficients.money import discount_factor
 from planner.coefficients.pools import first_pools
 from planner.coefficients.pue import design_pue, pue_by_cell
@@ -85,6 +86,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     ordered = order_cost.order_costs(scenario, stand, orders, alive, periods)
     tiered = order_terms.tier_costs(ordered, tiers)
     shares, tier_shares = purchase_policy.share_weights(scenario, stand, orders, ordered, tiered)
+    around = environment(scenario, periods, blocks, block_prices)
     return Coefficients(
         settings=scenario.settings,
         periods=periods,
@@ -113,6 +115,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         budgets=scenario.tables["budgets"],
         failures=failures.failures(scenario, demand, shapes, workloads, stand, rents),
         billing=bill,
+        environment=around,
         costs={
             "order": ordered,
             "tier_units": tiered,
@@ -124,10 +127,11 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
             "peak_kw": cost.peak_costs(peaks),
             **cost.bill_costs(bill),
+            "ppa_kw": cost.ppa_costs(around),
             "module": energisation.module_costs(scenario, path, periods),
             "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
             "unserved": lost_value,
-            "constant": served_value,
+            "constant": pd.concat([served_value, cost.delivered_costs(around)], ignore_index=True),
         },
         order_terms=order_terms.order_terms(scenario, orders, supply, useful),
         tiers=tiers,
@@ -218,6 +222,7 @@ LABELS: Mapping[str, list[str]] = {
     "billed_kw": CHARGE_MONTH,
     "bill_tier": [*LADDER_MONTH, "tier"],
     "minimum_topup": CHARGE_MONTH,
+    "ppa_kw": PPA,
     "bill_tier_reached": [*LADDER_MONTH, "tier"],
     "peak_block": [*CHARGE_MONTH, "block"],
     "build_kw": ["site", "cooling", "period"],

@@ -10,6 +10,7 @@ import pandas as pd
 from planner.coefficients.billing import Billing
 from planner.coefficients.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.energisation import Energisation
+from planner.coefficients.environment import Environment
 from planner.coefficients.failures import Failures
 from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.coefficients.purchase_policy import ORDER, SHARES, TIER_SHARES
@@ -63,6 +64,8 @@ class Coefficients:
         site, period of sites whose opening costs something.
     peaks, peak_blocks
         Demand charges: site, component, period, months, price; the blocks each one sees.
+    environment
+        Energy contracts, limits on carbon and water (see :class:`environment.Environment`).
     billing
         Demand charges billed month by month (see :class:`billing.Billing`).
     budgets
@@ -122,6 +125,7 @@ class Coefficients:
     tier_reach: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIER_REACH))
     billing: Billing = field(default_factory=Billing)
     spans: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPANS))
+    environment: Environment = field(default_factory=Environment)
     energised: Energisation = field(default_factory=Energisation)
     deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))
     concentration: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SHARES))

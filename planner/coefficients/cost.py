@@ -16,6 +16,7 @@ import pandas as pd
 
 from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH, Billing
+from planner.coefficients.environment import PPA, Environment
 from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
 from planner.coefficients.payments import PAYMENT
@@ -321,6 +322,30 @@ def _billed_costs(bill: Billing) -> pd.DataFrame:
     """Return what one billed kW of a charge costs in a billing month."""
     charges = bill.charges[bill.charges["billed"].astype(bool)]
     return _rows(charges, CHARGE_MONTH, "demand_charge", "opex", "period", "mid", charges["price_per_kw"])
+
+
+def ppa_costs(around: Environment) -> pd.DataFrame:
+    """Return what one kW covered by a contract costs through a block: its price, less the tariff's energy charges.
+
+    A contract on a profile is paid in full whatever is drawn (:func:`delivered_costs`): covering costs nothing more.
+    """
+    ppas = around.ppas
+    shares = ppas[ppas["share_fraction"].notna()]
+    relief = -ppas["tariff_per_kwh"] * ppas["hours"]
+    return pd.concat(
+        [
+            _rows(shares, PPA, "ppa", "opex", "period", "mid", shares["price_per_kwh"] * shares["hours"]),
+            _rows(ppas, PPA, "ppa_offset", "opex", "period", "mid", relief),
+        ],
+        ignore_index=True,
+    )
+
+
+def delivered_costs(around: Environment) -> pd.DataFrame:
+    """Return what contracts on a profile cost, which no decision changes."""
+    ppas = around.ppas[around.ppas["kw"].notna()]
+    amount = ppas["kw"] * ppas["price_per_kwh"] * ppas["hours"]
+    return _rows(ppas, PPA, "ppa", "opex", "period", "mid", amount)
 
 
 def optional_value(

@@ -13,6 +13,7 @@ from planner.formulation import (
     budget_constraints,
     deferral_constraints,
     energisation_constraints,
+    environment_constraints,
     failure_constraints,
     fleet_constraints,
     minimum_constraints,
@@ -84,6 +85,11 @@ FAMILIES: Mapping[str, Family] = {
         failure_constraints.failure_decode,
         failure_constraints.failure_capacity,
         failure_constraints.failure_pool,
+        environment_constraints.ppa_share,
+        environment_constraints.ppa_delivery,
+        environment_constraints.ppa_use,
+        environment_constraints.carbon_limit,
+        environment_constraints.water_limit,
         budget_constraints.budget,
     )
 }

@@ -38,6 +38,8 @@ LIMITS: Mapping[str, Limit] = {
     "supply": Limit("vendor supply", "units", ("offer",)),
     "hourly_supply": Limit("vendor supply by the hour", "units", ("offer",)),
     "commissioning_pace": Limit("commissioning", "units", ("site",)),
+    "carbon_limit": Limit("carbon limit", "t CO2", ("limit",)),
+    "water_limit": Limit("water limit", "m3", ("limit",)),
     "budget": Limit("budget", "thousand currency", ("budget",)),
     "failure_service": Limit(
         "serving capacity after a loss", "requests/s", ("failure", "workload", "region")

@@ -29,6 +29,8 @@ PRICED = (
     "concentration",
     "commissioning_pace",
     "budget",
+    "carbon_limit",
+    "water_limit",
     "must_serve",
 )
 PLACE = ["workload", "shape", "ttft_class", "site", "period", "block"]

@@ -18,6 +18,7 @@ from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks, topups
 from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
 from planner.plan.failures import failure_frames
+from planner.plan.footprint import footprint
 from planner.plan.order_tiers import mean_discount, order_tiers
 from planner.plan.schedule import order_dates
 
@@ -60,6 +61,8 @@ def decision_frames(
         "peaks": _peaks(c, columns, values),
         "billed_peaks": billed_peaks(c, columns, values),
         "topups": topups(columns, values),
+        "ppa": decided(columns, values, "ppa_kw", "ppa_kw").drop(columns="column"),
+        "footprint": footprint(c, columns, values),
         "site_power": _site_power(c, usable_limits(c, path), fleet, energy),
         "modules": modules,
         "power_path": path,

@@ -11,7 +11,7 @@ from planner.coefficients import Coefficients
 from planner.inputs import Scenario
 from planner.plan.bands import band_metrics
 from planner.plan.pools import at_listed_size
-from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
+from planner.units import KG_PER_TONNE, L_PER_M3, SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 MINUTES_PER_HOUR = 60.0
 ELECTRICITY_LINES = (
@@ -21,6 +21,8 @@ ELECTRICITY_LINES = (
     "demand_tiers",
     "tariff_fixed",
     "minimum_take",
+    "ppa",
+    "ppa_offset",
 )
 """Cost lines of the electricity bill."""
 
@@ -134,6 +136,7 @@ def metric_frame(
     rows += band_metrics(frames)
     rows += _fleet_metrics(c, frames, hours)
     rows += _energy_metrics(frames, float(total["effective_mtok"]))
+    rows += _footprint_metrics(frames["footprint"], float(total["effective_mtok"]))
     for part, amount in accounting_cost(scenario, c, frames).items():
         add(
             (
@@ -327,6 +330,23 @@ def held_unit_hours(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.D
     released = released.assign(unit_hours=released["units"] * released["hours"])
     both = pd.concat([whole[[*pool, "unit_hours"]], released[[*pool, "unit_hours"]]], ignore_index=True)
     return both.groupby(pool, sort=False, as_index=False)["unit_hours"].sum()
+
+
+def _footprint_metrics(
+    footprint: pd.DataFrame, effective_mtok: float
+) -> list[tuple[str, str, str, float, str, str]]:
+    """Return carbon and water per million effective tokens; hosted units have none of ours."""
+    carbon, water = float(footprint["carbon_t"].sum()), float(footprint["water_m3"].sum())
+    rows = []
+    if carbon:
+        definition = "CO2 of own sites' energy (grid average, contracts at their own) / effective tokens"
+        kg = _ratio(carbon * KG_PER_TONNE, effective_mtok)
+        rows.append(("carbon per effective token", "own sites", "horizon", kg, "kg/Mtok", definition))
+    if water:
+        definition = "cooling water of own sites / effective tokens"
+        litres = _ratio(water * L_PER_M3, effective_mtok)
+        rows.append(("water per effective token", "own sites", "horizon", litres, "l/Mtok", definition))
+    return rows
 
 
 def _energy_metrics(

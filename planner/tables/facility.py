@@ -344,6 +344,52 @@ CARBON = Table(
     ),
 )
 
+PPAS = Table(
+    "ppas",
+    "energy contracts at a fixed price: a share of a site's load, or a delivered profile",
+    ("ppa",),
+    (
+        key("ppa", "name of the contract"),
+        key("site", "whose load it covers", "sites.site"),
+        fraction("share_fraction", "share of every kW drawn; blank = a profile"),
+        number(
+            "kw",
+            "kW",
+            "power delivered and paid in every hour, drawn or not; blank = a share",
+            band=(0, 5e6),
+        ),
+        number(
+            "price_per_kwh",
+            "currency/kWh",
+            "price of the energy, in place of the tariff's energy charges; all other charges stay",
+            required=True,
+            low=None,
+            band=(-0.2, 1),
+        ),
+        key("currency", "currency of the price", "fx.currency"),
+        number("gco2_per_kwh", "g/kWh", "carbon of the contract's energy; blank = 0", band=(0, 1_500)),
+        date("start_date", "first day; blank = always has"),
+        date("end_date", "last day; blank = open"),
+        *provenance(),
+    ),
+    scope="scenario",
+)
+
+RESOURCE_LIMITS = Table(
+    "resource_limits",
+    "limits on the carbon of the energy drawn and on cooling water",
+    ("limit",),
+    (
+        key("limit", "name of the limit"),
+        choice("kind", "t of CO2 (grid average less contracts) or m3 of water", ("carbon_t", "water_m3")),
+        key("site", "which site; blank = all", "sites.site", required=False),
+        key("period", "which period; blank = all", "periods.period", required=False),
+        integer("year", "year", "periods that start in this calendar year; blank = all", low=2000, high=2200),
+        number("amount", "t or m3", "most that may be caused", required=True),
+    ),
+    scope="scenario",
+)
+
 LATENCY = Table(
     "latency",
     "network round trip between regions",
@@ -368,5 +414,7 @@ TABLES = (
     TARIFFS,
     WHOLESALE,
     CARBON,
+    PPAS,
+    RESOURCE_LIMITS,
     LATENCY,
 )

@@ -111,6 +111,8 @@ PLAN_LINES = {
     "energy_tiers": "Energy tiers above or below the first tier's price",
     "demand_tiers": "Demand tiers above or below the first tier's price",
     "minimum_take": "Top-up of minimum bills",
+    "ppa": "Energy contracts",
+    "ppa_offset": "Energy charges of the tariff that contracts replace",
 }
 """Parts of the bill that the sheet carries as the plan has them: their steps are no product of two cells."""
 

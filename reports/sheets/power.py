@@ -185,6 +185,8 @@ BILL_LINES = (
     "demand_tiers",
     "tariff_fixed",
     "minimum_take",
+    "ppa",
+    "ppa_offset",
     "carbon",
 )
 """Cost lines of the electricity bill, in reading order."""

@@ -269,6 +269,18 @@ TABLES_OF_THE_CASE: dict[str, list[dict[str, Any]]] = {
         {"site": "hall", "from_date": "2026-01-01", "usable_kw": 400},
         {"site": "hall", "from_date": "2027-03-01", "usable_kw": 900},
     ],
+    "ppas": [
+        {
+            "ppa": "wind",
+            "site": "hall",
+            "share_fraction": 0.4,
+            "price_per_kwh": 0.07,
+            "currency": "EUR",
+            "start_date": "2027-02-01",
+            **STATED,
+        }
+    ],
+    "resource_limits": [{"limit": "water", "kind": "water_m3", "site": "hall", "amount": 1_000_000}],
     "peak_history": [{"site": "hall", "component": "peak", "month": "2026-12-01", "peak_kw": 300}],
     "facility_options": [{"site": "hall", "cooling": "air", "capacity_kw": 1_000, "existing_kw": 300}],
     "climate": [*_climate("north", 4), *_climate("south", 22)],

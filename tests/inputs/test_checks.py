@@ -107,6 +107,11 @@ ONE_CELL = [
     ("sites", 2, "build_weeks", None, "price of new hall capacity"),
     ("sites", 2, "build_capex_per_kw", 90_000, "USD/kW IT is outside 500..80000"),
     ("sites", 2, "kind", "rented", "owned, colo, cloud"),
+    ("ppas", 2, "kw", 50, "either a share"),
+    ("ppas", 2, "end_date", "2027-01-31", "before start_date 2027-02-01"),
+    ("ppas", 2, "site", "cloud", "no energy of its own"),
+    ("resource_limits", 2, "site", "cloud", "of ours"),
+    ("resource_limits", 2, "kind", "carbon_t", "no row in carbon"),
     ("peak_history", 2, "component", "night", "it has peak"),
     ("peak_history", 2, "month", "2027-01-31", "before the first period, 2027-01"),
     ("sites", 2, "contract_kw", -5, "at least 0"),
@@ -139,6 +144,7 @@ ONE_CELL = [
 
 ELSEWHERE = {
     # Where the fault is told when not at the changed cell: a ratio, a sum or a pair has one place.
+    ("ppas", 2, "kw"): ("ppas", 2, "share_fraction"),
     ("demand", 2, "output_mtok_per_day"): ("demand", 2, "requests_per_s"),
     ("periods", 2, "hours"): ("periods", 2, "months"),
     ("workloads", 3, "ttft_ms"): ("workloads", 3, "percentile"),

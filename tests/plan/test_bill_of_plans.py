@@ -1,7 +1,7 @@
 """Whole plans under tariffs with ratchets and floors: the bill, its audit and its workbook rows."""
 
 import pytest
-from bill_model import hourly
+from bill_model import full_power, hourly
 from small_scenarios import (
     cloud,
     demand,
@@ -47,6 +47,7 @@ def plan():
         scenario(
             {
                 "periods": monthly(),
+                **full_power(),
                 "sites": [hall(contract_kw=60, opening_cost=10.0)],
                 "tariffs": [
                     energy(price=0.1),
@@ -86,6 +87,7 @@ def test_a_ratchet_makes_the_plan_rent_away_a_single_month_of_peak():
     tables = {
         "periods": [{"period": name, "start_date": f"{name}-01", "months": 1} for name in months],
         "sites": [hall(), cloud()],
+        **full_power(),
         "offers": [purchase(price=0), rental(price=100 / 744)],
         "demand": demand(months, [8, 5.25, 5.25, 5.25]),
     }
@@ -113,6 +115,7 @@ def test_a_plan_under_tiers_that_get_cheaper_and_minimum_bills_is_audited():
     case = scenario(
         {
             "periods": monthly()[:2],
+            **full_power(),
             "sites": [hall(opening_cost=10.0)],
             "tariffs": [*tiers, *steps, least("month", 3_000, "month"), least("take", 50_000, "year")],
             "offers": [purchase(price=100)],

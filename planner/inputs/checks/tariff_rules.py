@@ -201,6 +201,43 @@ def _uneven(rows: pd.DataFrame) -> bool:
     return False
 
 
+def contract_is_a_share_or_a_profile(view: View) -> Iterator[Finding]:
+    """Yield energy contracts that state neither or both of a share and kW, end before they start, or of a cloud."""
+    ppas = view["ppas"]
+    frame = ppas.frame
+    both = frame["share_fraction"].notna() == frame["kw"].notna()
+    for at in rows_where(ppas, both):
+        yield ppas.fault(at, "share_fraction", "state either a share of the load or the kW delivered")
+    for at in rows_where(ppas, frame["end_date"] < frame["start_date"]):
+        yield ppas.fault(
+            at, "end_date", f"must not be before start_date {frame['start_date'].iloc[at]:%Y-%m-%d}"
+        )
+    kind = view.lookup(frame["site"], "sites", "kind")
+    for at in rows_where(ppas, kind.eq("cloud")):
+        yield ppas.fault(at, "site", "a cloud site buys no energy of its own")
+    shares = frame["share_fraction"].groupby(frame["site"]).transform("sum")
+    for at in rows_where(ppas, shares > 1):
+        yield Notice(
+            ppas.fault(at, "share_fraction", "contracts of the site cover more than its load, if at once")
+        )
+
+
+def limits_can_be_measured(view: View) -> Iterator[Finding]:
+    """Yield limits on carbon or water that miss what they would measure."""
+    limits = view["resource_limits"]
+    sites = view.frame("sites")
+    ours = sites[sites["kind"] != "cloud"]
+    known = ours["region"].isin(view.frame("carbon")["region"])
+    blank = list(ours.loc[~known, "site"])
+    site = limits.frame["site"]
+    carbon = limits.frame["kind"] == "carbon_t"
+    for at in rows_where(limits, carbon & (site.isin(blank) | (site.isna() & bool(blank)))):
+        message = f"no row in carbon for the region of {', '.join(blank)}"
+        yield limits.fault(at, "kind", message)
+    for at in rows_where(limits, site.notna() & ~site.isin(ours["site"]) & site.isin(sites["site"])):
+        yield limits.fault(at, "site", "a cloud site draws no energy or water of ours")
+
+
 def history_is_of_a_charge(view: View) -> Iterator[Finding]:
     """Yield earlier peaks of a charge that the site's tariff does not have."""
     history = view["peak_history"]
@@ -246,6 +283,14 @@ RULES = (
             "tariffs.weekend_hours",
             "tariffs.day_type",
         ),
+    ),
+    Rule(
+        contract_is_a_share_or_a_profile,
+        ("ppas.share_fraction", "ppas.kw", "ppas.site", "ppas.start_date", "ppas.end_date", "sites.kind"),
+    ),
+    Rule(
+        limits_can_be_measured,
+        ("resource_limits.kind", "resource_limits.site", "sites.region", "carbon.region"),
     ),
     Rule(
         history_is_of_a_charge,

@@ -12,6 +12,7 @@ import pandas as pd
 from planner.plan.audit.books import Books
 from planner.plan.audit.commitment_costs import commitment_entries
 from planner.plan.audit.energised import module_entries, waiting_entries
+from planner.plan.audit.environment_checks import ppa_entries
 from planner.plan.audit.hardware_costs import keeping_entries, order_entries, rent_entries
 from planner.plan.audit.minimum_bills import topup_entries
 from planner.plan.audit.report import beside, total
@@ -60,6 +61,8 @@ SOURCES: Mapping[str, Source] = {
     "energy_tiers": tier_entries,
     "demand_tiers": tier_entries,
     "minimum_take": topup_entries,
+    "ppa": ppa_entries,
+    "ppa_offset": ppa_entries,
     "optional_demand_value": value_entries,
     "commitment_after_horizon": commitment_entries,
     "sunk_book_value": sunk_entries,

@@ -14,7 +14,16 @@ from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR, SECO
 
 WORKLOAD_PERIOD = ["workload", "period"]
 RENTS = ("lease", "reserved_rent", "on_demand_rent", "spot_rent")
-ELECTRICITY = ("energy", "energy_tiers", "demand_charge", "demand_tiers", "tariff_fixed", "minimum_take")
+ELECTRICITY = (
+    "energy",
+    "energy_tiers",
+    "demand_charge",
+    "demand_tiers",
+    "tariff_fixed",
+    "minimum_take",
+    "ppa",
+    "ppa_offset",
+)
 
 
 def made_tokens(books: Accounts) -> pd.DataFrame:

@@ -101,6 +101,8 @@ REQUIRED = {
         "billed_kw",
         "amount",
     ],
+    "ppa": ["ppa", "site", "period", "block", "ppa_kw"],
+    "footprint": ["site", "period", "carbon_t", "water_m3"],
     "topups": ["site", "component", "period", "month", "amount"],
     "site_power": ["site", "period", "level", "peak_kw", "usable_kw"],
     "build": [*PLACE, "kw"],
