@@ -21,6 +21,7 @@ LINE_ORDER = (
     "commitment_after_horizon",
     "on_demand_rent",
     "spot_rent",
+    "api_tokens",
     "facility_build",
     "cooling_build",
     "facility_residual",

@@ -70,9 +70,16 @@ def _demand_is_met(content: Content) -> Check | None:
     total = demand.groupby(keys)["requests_per_s"].sum()
     parts = [
         content.frame(name, [*keys, "requests_per_s"]).groupby(keys)["requests_per_s"].sum()
-        for name in ("flows", "unserved")
+        for name in ("flows", "unserved", "api")
     ]
-    served = parts[0].add(parts[1], fill_value=0.0).astype(float).reindex(total.index).fillna(0.0)
+    served = (
+        parts[0]
+        .add(parts[1], fill_value=0.0)
+        .add(parts[2], fill_value=0.0)
+        .astype(float)
+        .reindex(total.index)
+        .fillna(0.0)
+    )
     return _worst("Demand served + unserved = forecast, requests/s", served, total)
 
 

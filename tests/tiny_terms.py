@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-from tiny_coefficients import costs, table
+from tiny_coefficients import costs, table, tiny
 
+from planner.coefficients.api import api_costs
 from planner.coefficients.failures import Failures
 from planner.coefficients.order_terms import tier_costs
 
@@ -54,12 +55,21 @@ def contract_terms() -> Mapping[str, object]:
         ("box purchase", "hall", "air", "t1", "t2", 4),
         ("box lease", "hall", "air", "t2", "t2", 4),
     )
+    sent = "api_offer workload shape region period price_per_request mtok_per_request"
+    api = table(
+        f"{sent} effective_mtok_per_request generated_mtok_per_request",
+        ("tokens", "code", "any", "east", "t1", 0.005, 0.0082, 200e-6, 200e-6),
+        ("tokens", "code", "any", "east", "t2", 0.005, 0.0082, 200e-6, 200e-6),
+    )
     own: dict[str, pd.DataFrame] = dict(costs())
+    own["api"] = api_costs(api, tiny().blocks)
     own["tier_units"] = tier_costs(own["order"], tiers)
     return {"order_terms": terms, "tiers": tiers, "tier_reach": reach, "costs": own} | {
         "concentration": shares,
         "concentration_tiers": cheaper,
         "commissioning_pace": pace,
+        "api": api,
+        "api_limits": table("api_offer period mtok", ("tokens", "t2", 9_000.0)),
     }
 
 

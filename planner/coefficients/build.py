@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from planner.coefficients import (
+    api,
     cost,
     deferral,
     energisation,
@@ -84,6 +85,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     useful = order_terms.useful_units(runs, deferral.most_served(demand, waiting), shapes, stand)
     tiers, tier_reach = order_terms.tier_frames(scenario, orders, supply, useful)
     ordered = order_cost.order_costs(scenario, stand, orders, alive, periods)
+    bought = api.api_options(scenario, workloads, shapes, demand, periods)
     tiered = order_terms.tier_costs(ordered, tiers)
     shares, tier_shares = purchase_policy.share_weights(scenario, stand, orders, ordered, tiered)
     around = environment(scenario, periods, blocks, block_prices)
@@ -130,6 +132,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "ppa_kw": cost.ppa_costs(around),
             "module": energisation.module_costs(scenario, path, periods),
             "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
+            "api": api.api_costs(bought, blocks),
             "unserved": lost_value,
             "constant": pd.concat([served_value, cost.delivered_costs(around)], ignore_index=True),
         },
@@ -140,6 +143,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         concentration=shares,
         concentration_tiers=tier_shares,
         commissioning_pace=purchase_policy.commissioned_orders(scenario, stand, orders),
+        api=bought,
+        api_limits=api.api_limits(scenario, periods),
         energised=path,
         deferrable=waiting,
         cap_curves=points.caps,
@@ -214,6 +219,7 @@ LABELS: Mapping[str, list[str]] = {
     "rent_hour": [*fleet.STAND, "period", "block"],
     "run": ["point", "site", "cooling", "period", "block"],
     "flow": ["workload", "shape", "region", "site", "period", "block"],
+    "api": ["api_offer", "workload", "shape", "region", "period", "block"],
     "unserved": ["workload", "region", "period", "block"],
     "waiting": deferral.WAITING,
     "grid_kw": ["site", "period", "block"],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from planner.coefficients.api import API, API_LIMITS
 from planner.coefficients.billing import Billing
 from planner.coefficients.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.energisation import Energisation
@@ -78,6 +79,8 @@ class Coefficients:
         What each order counts for in each concentration limit; what a tier's price takes off it.
     commissioning_pace
         Orders of hardware at sites with a stated pace: site, in_service_period, most_units.
+    api, api_limits
+        What token services may serve and at which price per request; most Mtok by service and period.
     costs
         Family name -> label columns of the family, line, kind, paid_period, timing, amount per unit of the column.
         Key ``constant`` holds amounts that no decision changes.
@@ -136,3 +139,5 @@ class Coefficients:
     cap_curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     pools: pd.DataFrame = field(default_factory=pd.DataFrame)
     failures: Failures = field(default_factory=Failures)
+    api: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API))
+    api_limits: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API_LIMITS))

@@ -41,7 +41,7 @@ def run_options(
     options = options.merge(held_clocks(scenario), on="cooling", how="left", suffixes=("", "_held"))
     # A point chosen for another clock is either slower than need be here or breaks its latency target.
     options = options[options["clock"].eq(options["clock_held"].fillna(NOMINAL.name))]
-    options = options.merge(workloads, left_on="workload", right_index=True, suffixes=("", "_workload"))
+    options = options.merge(workloads.reset_index(), on="workload", suffixes=("", "_workload"))
     share = options["prefill_time_fraction"]
     held = options[["prefill", "decode"]].fillna(1.0).div(options["clock_choice"], axis=0).clip(upper=1.0)
     in_prefill, in_decode = share / held["prefill"], (1.0 - share) / held["decode"]

@@ -51,7 +51,8 @@ def spending_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
         if family in ("constant", "unserved") or table.empty:
             continue
         joined = table.merge(columns.frame(family), on=LABELS[family], validate="many_to_one")
-        parts.append(joined[["column", "kind", "paid_period", "site", "timing", "amount"]])
+        # What a token service is paid belongs to no site.
+        parts.append(joined.reindex(columns=["column", "kind", "paid_period", "site", "timing", "amount"]))
     stacked = (
         pd.concat(parts, ignore_index=True)
         if parts

@@ -35,6 +35,7 @@ FAMILIES: Mapping[str, Family] = {
     family.__name__: family
     for family in (
         service_constraints.demand_balance,
+        service_constraints.api_allowance,
         service_constraints.must_serve,
         service_constraints.prefill_balance,
         service_constraints.decode_balance,

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients
+from planner.coefficients.api import api_labels
 from planner.coefficients.billing import CHARGE_MONTH
 from planner.coefficients.build import installed_columns
 from planner.coefficients.order_terms import tier_labels
@@ -26,6 +27,7 @@ VARIABLES: Mapping[str, str] = {
     "rent_hour": "units rented for a block, released by the hour",
     "run": "units busy at an operating point (mean over the block)",
     "flow": "requests/s of a shape routed from a region to a site, first attempts",
+    "api": "requests/s sent to a token service, first attempts",
     "unserved": "requests/s of optional demand not served",
     "waiting": "requests/s x h put off at the end of an hour",
     "grid_kw": "kW drawn at the meter",
@@ -73,6 +75,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "rent_hour": c.rents[hourly].merge(c.blocks[["period", "block"]], on="period")[LABELS["rent_hour"]],
         "run": runs[LABELS["run"]],
         "flow": flows[LABELS["flow"]],
+        "api": api_labels(c.api, c.blocks)[LABELS["api"]],
         "unserved": _optional(c)[LABELS["unserved"]],
         "waiting": c.deferrable[LABELS["waiting"]],
         "grid_kw": own_sites.merge(c.blocks[["period", "block"]], on="period")[LABELS["grid_kw"]],

@@ -55,7 +55,32 @@ def token_vector(c: Coefficients, columns: ColumnIndex) -> np.ndarray:
     table = run_tokens(c, columns)
     vector = np.zeros(columns.count)
     vector[table["column"].to_numpy(int)] = (table["effective_mtok"] * table["discount_mid"]).to_numpy(float)
+    sent = api_tokens(c, columns)
+    vector[sent["column"].to_numpy(int)] = (sent["effective_mtok"] * sent["discount_mid"]).to_numpy(float)
     return vector
+
+
+def api_tokens(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
+    """Return the api columns with effective, generated and input Mtok of one request/s through the block."""
+    sent = columns.frame("api").merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
+    sent = sent.merge(c.api, on=["api_offer", "workload", "shape", "region", "period"])
+    requests = requests_in_block(sent["hours"])
+    both, made = (sent[f"{name}_per_request"].astype(float) for name in ("mtok", "generated_mtok"))
+    return sent.assign(
+        effective_mtok=requests * sent["effective_mtok_per_request"].astype(float),
+        generated_mtok=requests * made,
+        input_mtok=requests * (both - made),
+        cost=requests * sent["price_per_request"].astype(float),
+        discount_mid=sent["period"].map(c.periods["discount_mid"]).astype(float),
+    )
+
+
+def _yields(c: Coefficients) -> pd.DataFrame:
+    """Return workload, shape, effective_mtok_per_request of everything that makes output."""
+    name = ["workload", "shape", "effective_mtok_per_request"]
+    made = [c.runs.loc[c.runs["phase"] != "prefill", name]]
+    made += [c.api[name].astype({name[2]: float})] if len(c.api) else []
+    return pd.concat(made, ignore_index=True)
 
 
 def run_tokens(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
@@ -91,7 +116,7 @@ def constant_tokens(c: Coefficients) -> bool:
     """
     if (c.workloads["must_serve_fraction"] < 1.0).any():
         return False
-    counting = c.runs[c.runs["phase"] != "prefill"]
+    counting = _yields(c)
     spread = counting.groupby(["workload", "shape"])["effective_mtok_per_request"].agg(["min", "max"])
     return bool(np.allclose(spread["min"], spread["max"], rtol=1e-12, atol=0.0))
 
@@ -102,7 +127,7 @@ def token_range(c: Coefficients) -> tuple[float, float]:
     Least: only the must-serve share of each workload, every shape at its lowest yield; greatest: all of the demand at
     the highest yield. Bounds of the ratio's denominator, known without solving anything.
     """
-    counting = c.runs[c.runs["phase"] != "prefill"]
+    counting = _yields(c)
     yields = (
         counting.groupby(["workload", "shape"])["effective_mtok_per_request"]
         .agg(["min", "max"])

@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.pools import POOL_PLACE
+from planner.coefficients.serving import requests_in_block
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.deferral_constraints import put_off
 from planner.formulation.joining import number_rows, row_block, terms
@@ -16,12 +17,14 @@ POOL_BLOCK = ["product", "site", "cooling", "period", "block"]
 
 
 def demand_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Every request is routed to a site, or is optional and left unserved pro rata over its shapes.
+    """Every request is routed to a site or sent to a token service, or is optional and left unserved.
 
-    sum_s flow[w,l,r,s,t,b] + h[w,l] * (unserved[w,r,t,b] + sum_c g[c] * waiting[w,r,t,c])  ==  h[w,l] * D[w,r,t,b]
+    sum_s flow[w,l,r,s,t,b] + sum_a api[a,w,l,r,t,b]
+        + h[w,l] * (unserved[w,r,t,b] + sum_c g[c] * waiting[w,r,t,c])  ==  h[w,l] * D[w,r,t,b]
     for every workload w, shape l, region r, period t, block b with demand
 
     flow      requests/s routed to site s                               column flow
+    api       requests/s sent to token service a                        column api
     unserved  requests/s of optional demand not served, all shapes      column unserved
     waiting   requests/s x h waiting at the end of hour c               column waiting, where demand may be put off
     g         fraction: share of c in its own block, less share of the next hour in the block of that one: c.deferrable
@@ -35,13 +38,39 @@ def demand_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     load = c.demand.merge(shares, on="workload")
     rows = number_rows(load[key])
     lost = columns.frame("unserved").merge(shares, on="workload")
-    parts = [terms(rows, columns.frame("flow"), key, 1.0), terms(rows, lost, key, "share_fraction")]
+    parts = [
+        terms(rows, columns.frame("flow"), key, 1.0),
+        terms(rows, columns.frame("api"), key, 1.0),
+        terms(rows, lost, key, "share_fraction"),
+    ]
     if len(c.deferrable):
         moved = put_off(c, columns).merge(shares, on="workload")
         parts.append(terms(rows, moved.assign(rate=moved["rate"] * moved["share_fraction"]), key, "rate"))
     return row_block(
         "demand_balance", rows, "==", (load["requests_per_s"] * load["share_fraction"]).to_numpy(), parts
     )
+
+
+def api_allowance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """A token service takes so many tokens per period.
+
+    sum_{w,l,r,b} n[a,w,l,t,b] * api[a,w,l,r,t,b]  <=  M[a,t]
+    for every token service a with a limit, period t
+
+    api  requests/s sent to the service                                column api
+    n    Mtok of input and output, over all attempts, of one request/s through the block (c.api, c.blocks)
+    M    Mtok over all of the period                                   c.api_limits, mtok
+
+    Dual: currency per Mtok; what one Mtok more of allowance would save (<= 0).
+    """
+    key = ["api_offer", "period"]
+    rows = number_rows(c.api_limits[c.api_limits["api_offer"].isin(c.api["api_offer"])])
+    sent = columns.frame("api").merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
+    sent = sent.merge(c.api, on=["api_offer", "workload", "shape", "region", "period"])
+    sent = sent.assign(tokens=sent["mtok_per_request"].astype(float) * requests_in_block(sent["hours"]))
+    parts = [terms(rows[[*key, "row"]], sent[[*key, "column", "tokens"]], key, "tokens")]
+    limit = rows["mtok"].to_numpy(float)
+    return row_block("api_allowance", rows.drop(columns="mtok"), "<=", limit, parts)
 
 
 def must_serve(c: Coefficients, columns: ColumnIndex) -> RowBlock:

@@ -21,7 +21,7 @@ def merge(
     """Return every declared table with the rows that are part of the scenario.
 
     ``library``: all shipped rows, each replaced as a whole by the scenario's row of the same key.
-    ``candidate``: the shipped rows that ``catalog_offers`` / ``catalog_sites`` name, likewise replaced.
+    ``candidate``: the shipped rows that the settings ``catalog_<table>`` name, likewise replaced.
     ``scenario``: only the scenario's own rows. The scenario's own rows come first.
     """
     merged: dict[str, Located] = {}

@@ -11,7 +11,15 @@ from planner.inputs.cells import nearest, shown
 from planner.inputs.scenario import Settings
 
 _MAY_BE_BLANK = frozenset(
-    ("description", "time_limit_s", "catalog_offers", "catalog_sites", "accept", "clock_choices")
+    (
+        "description",
+        "time_limit_s",
+        "catalog_offers",
+        "catalog_api_offers",
+        "catalog_sites",
+        "accept",
+        "clock_choices",
+    )
 )
 
 

@@ -169,6 +169,10 @@ class Settings(BaseModel):
         default=(),
         description="shipped offers that join: names separated by semicolons, or all",
     )
+    catalog_api_offers: KeyListOrAll = Field(
+        default=(),
+        description="shipped token services that join: names separated by semicolons, or all",
+    )
     catalog_sites: KeyListOrAll = Field(
         default=(),
         description="shipped sites that join: names separated by semicolons, or all",

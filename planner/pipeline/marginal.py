@@ -26,6 +26,7 @@ PRICED = (
     "supply",
     "hourly_supply",
     "capacity",
+    "api_allowance",
     "concentration",
     "commissioning_pace",
     "budget",

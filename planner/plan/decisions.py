@@ -12,7 +12,7 @@ from planner.coefficients import Coefficients
 from planner.coefficients.cost import price_in_period
 from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex
-from planner.formulation.objective import run_tokens
+from planner.formulation.objective import api_tokens, run_tokens
 from planner.formulation.service_constraints import sized_runs
 from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks, topups
@@ -54,6 +54,7 @@ def decision_frames(
         "hourly_rent": decided(columns, values, "rent_hour", "units").drop(columns="column"),
         "serving": serving,
         "flows": flows,
+        "api": _api(c, columns, values),
         "placement": _placement(c, flows),
         "unserved": decided(columns, values, "unserved", "requests_per_s").drop(columns="column"),
         "waiting": decided(columns, values, "waiting", "requests_waiting").drop(columns="column"),
@@ -228,6 +229,17 @@ def _serving(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Da
             "generated_mtok",
         ]
     ]
+
+
+def _api(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
+    """Return what is sent to token services: requests/s, Mtok and cost by offer, workload, shape, region, block."""
+    sent = decided(columns, values, "api", "requests_per_s")
+    tokens = api_tokens(c, columns)[["column", "effective_mtok", "generated_mtok", "input_mtok", "cost"]]
+    table = sent.merge(tokens, on="column", validate="one_to_one").drop(columns="column")
+    amounts = ["effective_mtok", "generated_mtok", "input_mtok", "cost"]
+    table[amounts] = table[amounts].mul(table["requests_per_s"], axis=0)
+    names = ["api_offer", "workload", "shape", "region", "period", "block"]
+    return table.astype(dict.fromkeys(names, "str") | dict.fromkeys(["requests_per_s", *amounts], float))
 
 
 def _placement(c: Coefficients, flows: pd.DataFrame) -> pd.DataFrame:

@@ -30,8 +30,12 @@ ELECTRICITY_LINES = (
 def token_frame(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return workload, period, effective_mtok, its discounted value, generated_mtok, input_mtok, served_fraction."""
     key = ["workload", "period"]
-    made = frames["serving"].groupby(key, sort=False)[["effective_mtok", "generated_mtok"]].sum()
-    flows = frames["flows"].merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
+    counted = [*key, "effective_mtok", "generated_mtok"]
+    made = pd.concat([frames["serving"][counted], frames["api"][counted]], ignore_index=True)
+    made = made.groupby(key, sort=False)[["effective_mtok", "generated_mtok"]].sum()
+    sent_on = [*key, "shape", "block", "requests_per_s"]
+    flows = pd.concat([frames["flows"][sent_on], frames["api"][sent_on]], ignore_index=True)
+    flows = flows.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
     flows = flows.merge(c.shapes[["workload", "shape", "input_mtok_per_request"]], on=["workload", "shape"])
     requests = flows["requests_per_s"] * flows["hours"] * SECONDS_PER_HOUR
     sent = flows.assign(input_mtok=requests * flows["input_mtok_per_request"], served=requests)

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.tables import contracts, demand, energisation, facility, hardware, inference, money, resilience
+from planner.tables import (
+    api,
+    contracts,
+    demand,
+    energisation,
+    facility,
+    hardware,
+    inference,
+    money,
+    resilience,
+)
 from planner.tables.schema import CONFIDENCE, HOURS, Column, Table
 
 TABLES: Mapping[str, Table] = {
     table.name: table
-    for module in (hardware, contracts, inference, facility, energisation, demand, resilience, money)
+    for module in (hardware, contracts, api, inference, facility, energisation, demand, resilience, money)
     for table in module.TABLES
 }
 

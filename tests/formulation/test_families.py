@@ -34,7 +34,7 @@ def columns(case):
 
 
 TERMS = {"minimum_order", "order_placed", "whole_lots", "tier_split", "tier_reached", "tier_limit"}
-TERMS |= {"concentration", "commissioning_pace"}
+TERMS |= {"concentration", "commissioning_pace", "api_allowance"}
 """Families of contract terms: they speak of the case with terms, all others of the plain one."""
 FAILED = {name for name in FAMILIES if name.startswith("failure_")}
 """Families of losses: they speak of the case with losses."""

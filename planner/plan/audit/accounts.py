@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from planner.plan.audit.api_costs import api_entries
 from planner.plan.audit.books import Books
 from planner.plan.audit.commitment_costs import commitment_entries
 from planner.plan.audit.energised import module_entries, waiting_entries
@@ -40,6 +41,7 @@ SOURCES: Mapping[str, Source] = {
     "prepaid_rent_left": order_entries,
     "on_demand_rent": rent_entries,
     "spot_rent": rent_entries,
+    "api_tokens": api_entries,
     "maintenance": keeping_entries,
     "spares": keeping_entries,
     "facility_rent": keeping_entries,

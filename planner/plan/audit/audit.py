@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import pandas as pd
 
 from planner.plan.audit import (
+    api_costs,
     calendar_checks,
     cost_checks,
     deferral,
@@ -43,6 +44,8 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             calendar_checks.block_pue,
             service_checks.demand_balance,
             service_checks.must_serve,
+            api_costs.api_admissible,
+            api_costs.api_allowance,
             deferral.served_hour,
             deferral.deferral_window,
             service_checks.prefill_balance,

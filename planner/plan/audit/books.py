@@ -109,6 +109,12 @@ class Books:
         )
 
     @cached_property
+    def api(self) -> pd.DataFrame:
+        """Return what is sent to token services; nothing where the plan states none."""
+        columns = ["api_offer", "workload", "shape", "region", "period", "block", "requests_per_s"]
+        return self.plan.frames.get("api", pd.DataFrame(columns=columns))
+
+    @cached_property
     def tier_units(self) -> pd.DataFrame:
         """Return the units of each order that have the price of a quantity tier; none where the plan states none."""
         columns = [*STAND, "period", "from_units", "discount_fraction", "units"]

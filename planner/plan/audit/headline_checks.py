@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.inputs.load import hash_inputs
 from planner.plan.audit.accounts import Accounts
+from planner.plan.audit.api_costs import SERVICE, api_made, routed_requests
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import per_hour
 from planner.plan.audit.report import Check, beside, breaches, compare, total
@@ -37,10 +38,11 @@ def made_tokens(books: Accounts) -> pd.DataFrame:
     )
     tokens = at(books.tokens, serving, ["workload", "shape"])
     passed = serving["quality_pass_fraction"] * serving["latency_pass_fraction"]
-    return serving[[*WORKLOAD_PERIOD, "point", "site", "cooling", "block"]].assign(
+    made = serving[[*WORKLOAD_PERIOD, "point", "site", "cooling", "block"]].assign(
         effective_mtok=requests * tokens["reference_mtok"] * passed,
         generated_mtok=requests * tokens["generated_mtok"],
     )
+    return pd.concat([made, api_made(books)], ignore_index=True) if len(books.api) else made
 
 
 def effective_tokens(books: Accounts) -> Check:
@@ -60,9 +62,10 @@ def _tokens(books: Accounts, check: str, column: str) -> Check:
     own = total(made[column], made, WORKLOAD_PERIOD)
     served = ["point", "site", "cooling", "period", "block"]
     output = serving[serving["phase"].ne("prefill")]
+    run = made[~made["point"].str.startswith(SERVICE)]
     parts = [
         beside(total(stated[column], stated, WORKLOAD_PERIOD), own).assign(quantity=column),
-        beside(total(output[column], output, served), total(made[column], made, served)).assign(
+        beside(total(output[column], output, served), total(run[column], run, served)).assign(
             quantity="serving"
         ),
     ]
@@ -77,7 +80,7 @@ def _tokens(books: Accounts, check: str, column: str) -> Check:
 
 def input_tokens(books: Accounts) -> Check:
     """Return the check of input Mtok by workload and period: prompts of every attempt routed."""
-    flows, stated = books["flows"], books["tokens"]
+    flows, stated = routed_requests(books), books["tokens"]
     requests = flows["requests_per_s"] * books.hours_of(flows) * SECONDS_PER_HOUR
     own = total(
         requests * at(books.tokens["input_mtok"], flows, ["workload", "shape"]), flows, WORKLOAD_PERIOD
@@ -93,7 +96,7 @@ def input_tokens(books: Accounts) -> Check:
 
 def served_fraction(books: Accounts) -> Check:
     """Return the check of the share of demand that is routed, by workload and period."""
-    flows, stated = books["flows"], books["tokens"]
+    flows, stated = routed_requests(books), books["tokens"]
     demand = books.block_demand.rename("requests_per_s").reset_index()
     asked = total(demand["requests_per_s"] * books.hours_of(demand), demand, WORKLOAD_PERIOD)
     routed = total(flows["requests_per_s"] * books.hours_of(flows), flows, WORKLOAD_PERIOD)

@@ -29,7 +29,8 @@ def demand_balance(books: Books) -> Check:
     asked = served.rename("requests_per_s").reset_index().merge(share, on="workload")
     left_out = lost.merge(share, on="workload")
     key = ["workload", "shape", "region", "period", "block"]
-    routed = pd.concat([flows[[*key, "requests_per_s"]], _part(left_out, key)], ignore_index=True)
+    sent = [frame[[*key, "requests_per_s"]] for frame in (flows, books.api) if len(frame)]
+    routed = pd.concat([*sent, _part(left_out, key)], ignore_index=True)
     wanted = _part(asked, key)
     rows = beside(total(routed["requests_per_s"], routed, key), total(wanted["requests_per_s"], wanted, key))
     return compare("demand_balance", "demand_balance", rows, "==")
