@@ -1,4 +1,4 @@
-"""Replicas that take several units of purchase: they are whole, and stand on units held for the whole period."""
+"""Replicas that take several units of purchase: they are whole, and stand on units held throughout a period."""
 
 from __future__ import annotations
 
@@ -42,25 +42,27 @@ def whole_replicas(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def replica_units(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Replicas over several units stand on units in service or rented for the whole period.
+    """Replicas over several units stand on units that are there in every block of the period.
 
-    sum_U U * replicas[g,U,s,e,t]  <=  sum_{o of g} (installed[o,s,e,t] + rent[o,s,e,t])
-    for every product g, site s, cooling e, period t with such replicas
+    sum_U U * replicas[g,U,s,e,t]
+        <=  sum_{o of g} (installed[o,s,e,t] + rent[o,s,e,t] + rent_hour[o,s,e,t,b])
+    for every product g, site s, cooling e, period t with such replicas, block b
 
     replicas         replicas of U units each                          column replicas
-    installed, rent  units of the offers o of product g                columns
+    installed, rent, rent_hour  units of the offers o of product g     columns
     U                units of one replica                              c.spans, units_per_replica
 
-    Units rented by the hour come and go, so that no replica can count on several of them.
+    Units rented by the hour count as far as they are held in every hour: a replica does not come and go in halves.
 
-    Dual: currency per unit; what one more unit held would save with the number of replicas held (<= 0).
+    Dual: currency per unit-block; what one more unit held would save with the number of replicas held (<= 0).
     """
     replicas = columns.frame("replicas")
-    rows = number_rows(replicas[POOL].drop_duplicates())
+    pools = replicas[POOL].drop_duplicates().merge(c.blocks[["period", "block"]], on="period")
+    rows = number_rows(pools[[*POOL, "block"]])
     unit = c.stands[["offer", "site", "cooling", "product"]]
     held = [
-        terms(rows, columns.frame(family).merge(unit, on=["offer", "site", "cooling"]), POOL, -1.0)
-        for family in ("installed", "rent")
+        terms(rows, columns.frame(family).merge(unit, on=["offer", "site", "cooling"]), key, -1.0)
+        for family, key in (("installed", POOL), ("rent", POOL), ("rent_hour", [*POOL, "block"]))
     ]
     return row_block(
         "replica_units", rows, "<=", 0.0, [terms(rows, replicas, POOL, "units_per_replica"), *held]

@@ -10,7 +10,7 @@ import pandas as pd
 from planner.performance.candidates import accepts
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.frame import FACT_COLUMNS, as_text, frontier
-from planner.performance.memory import most_concurrent
+from planner.performance.memory import cached_tokens, most_concurrent
 from planner.performance.queued_points import queued_latencies, unloaded_step_s
 from planner.performance.roofline_constants import RooflineConstants
 from planner.performance.serving import Lengths, Timing, closed_loop
@@ -37,10 +37,17 @@ def replica_shapes(replicas: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame
     return rows[accepts(rows["engines"], rows["engine"])].reset_index(drop=True)
 
 
-def memory_refusals(rows: pd.DataFrame, limit: Array) -> pd.DataFrame:
-    """Return why no replica inside one unit of purchase holds the model and one request of the shape."""
+def memory_refusals(
+    rows: pd.DataFrame, limit: Array, deployment: Deployments, constants: RooflineConstants
+) -> pd.DataFrame:
+    """Return why no replica inside one unit of purchase holds the model and one request of the shape.
+
+    The reason names what the roomiest replica leaves beside the weights, in tokens of such requests.
+    """
     keys = ["workload", "shape", "product", "engine"]
-    frame = rows.assign(fits=limit[:, 0] >= 1, context=rows["input_tokens"] + rows["generated_tokens"])
+    context = rows["input_tokens"] + rows["generated_tokens"]
+    room = cached_tokens(deployment, context.to_numpy(float)[:, None], constants)[:, 0]
+    frame = rows.assign(fits=limit[:, 0] >= 1, context=context, room=np.where(limit[:, 0] >= 1, np.inf, room))
     long = frame["context"] > frame["context_tokens"].fillna(np.inf)
     best = (
         frame.assign(fits=frame["fits"] & ~long, long=long)
@@ -48,16 +55,23 @@ def memory_refusals(rows: pd.DataFrame, limit: Array) -> pd.DataFrame:
         .agg(
             fits=("fits", "any"),
             long=("long", "all"),
+            room=("room", "max"),
+            context=("context", "first"),
             chips=("chips", "max"),
             unit=("chips_per_unit", "first"),
             link=("scale_up_gb_per_s", "first"),
         )
     )
     lost = best[~best["fits"]]
+    held = as_text(lost["room"].clip(lower=0.0))
+    left = ": the cache has room for " + held + " of its " + as_text(lost["context"]) + " tokens"
+    left = left.where(lost["room"] > 0, ": the weights alone take more")
     spanning = (
         "weights and the KV cache of one request do not fit into "
         + as_text(lost["chips"])
-        + " chips; a replica over more than one unit of purchase ("
+        + " chips"
+        + left
+        + "; a replica over more than one unit of purchase ("
         + as_text(lost["unit"])
         + " chips) needs an engine option with more most_units"
     )
@@ -171,7 +185,7 @@ def fitting_rows(
     deployment = deployments(rows)
     context = (rows["input_tokens"] + rows["generated_tokens"]).to_numpy(float)[:, None]
     limit = most_concurrent(deployment, context, constants)
-    refused = memory_refusals(rows, limit)
+    refused = memory_refusals(rows, limit, deployment, constants)
     fits = (limit[:, 0] >= 1) & (context[:, 0] <= rows["context_tokens"].fillna(np.inf).to_numpy(float))
     return rows[fits].reset_index(drop=True), deployment.take(fits), limit[fits], refused
 

@@ -64,3 +64,12 @@ def most_concurrent(deployment: Deployments, tokens: Array | float, constants: R
     free = free_memory_per_chip(deployment, constants.memory_overhead_bytes)
     fitting = np.floor(np.maximum(free, 0.0) / np.maximum(kv_bytes_per_chip(deployment, tokens), 1.0))
     return np.minimum(fitting, constants.sequence_limit)
+
+
+def cached_tokens(deployment: Deployments, tokens: Array | float, constants: RooflineConstants) -> Array:
+    """Return tokens of requests of one length that the memory beside the weights holds; negative if these do not fit.
+
+    ``(memory * fraction - weights - overhead) / KV bytes of the request * its tokens``
+    """
+    free = free_memory_per_chip(deployment, constants.memory_overhead_bytes)
+    return free / np.maximum(kv_bytes_per_chip(deployment, tokens), 1.0) * tokens

@@ -139,7 +139,7 @@ def fitting(
     context = (rows["input_tokens"] + rows["generated_tokens"]).to_numpy(float)[:, None]
     limit = most_concurrent(deployment, context, constants)
     fits = (limit[:, 0] >= 1) & (context[:, 0] <= rows["context_tokens"].fillna(np.inf).to_numpy(float))
-    refused = memory_refusals(rows, limit)
+    refused = memory_refusals(rows, limit, deployment, constants)
     return rows[fits].reset_index(drop=True), deployment.take(fits), limit[fits], refused
 
 

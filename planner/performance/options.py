@@ -16,6 +16,7 @@ import pandas as pd
 from planner.performance.candidates import accepts
 
 PROVENANCE = ["source", "source_date", "confidence", "notes"]
+LATENCIES = ("ttft_ms", "tpot_ms", "e2e_ms", "service_ttft_ms", "step_ms", "step_alone_ms")
 PRODUCT_FACTS = ["host_memory_gb", "host_gb_per_s", "scale_out_gb_per_s"]
 
 
@@ -101,5 +102,5 @@ def tied_to_measured(points: pd.DataFrame, plain: pd.DataFrame, trusted: pd.Data
     ratio = (measured / estimated.reindex(measured.index)).dropna().clip(upper=1.0)
     own = pd.MultiIndex.from_frame(points[keys])
     share = ratio.reindex(own).fillna(1.0).to_numpy(float) if len(ratio) else np.ones(len(points))
-    scaled = {name: points[name] / share for name in ("ttft_ms", "tpot_ms", "e2e_ms")}
+    scaled = {name: points[name] / share for name in LATENCIES}
     return points.assign(requests_per_s=points["requests_per_s"] * share, **scaled)

@@ -11,6 +11,7 @@ from reports.content import Content, by_period
 from reports.labels import Label
 from reports.layout import finish_page, section, start_page
 
+SPAN = ["site", "product", "cooling", "units_per_replica"]
 WIDTHS = {
     "site": Label("Site", width=18),
     "product": Label("Product", width=26),
@@ -38,6 +39,11 @@ def fill(book: Workbook, content: Content) -> None:
         accelerators(fleet, content.table("products")), ["chip"], "accelerators", content.timeline
     )
     time_block(page, chips, ["chip"], "chips", styles.COUNT, "Most", _most(chips, names), WIDTHS)
+    spanning = content.frame("replicas", [*SPAN, "period", "replicas"])
+    if len(spanning):
+        section(page, "Replicas over several units", time_columns(content))
+        whole = by_period(spanning, SPAN, "replicas", content.timeline)
+        time_block(page, whole, SPAN, "replicas", styles.COUNT, "Most", _most(whole, names), WIDTHS)
     finish_page(page, "A6" if len(names) < 3 else "I6")
 
 

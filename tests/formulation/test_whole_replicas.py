@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_scenarios import box, cloud, demand, least_cost, point, quarters, rental, scenario, solved
+from small_scenarios import SAID, box, cloud, demand, least_cost, point, quarters, rental, scenario, solved
 
 from planner.plan import audit_plan
 
@@ -46,15 +46,18 @@ def test_the_plan_says_how_many_replicas_stand_and_the_audit_counts_them_again()
     assert checks.loc["whole_replicas", ["left", "right"]].tolist() == [4.0, 4.0]
 
 
-def test_boxes_that_come_and_go_by_the_hour_make_no_pair():
+def test_boxes_rented_by_the_hour_make_a_pair_that_is_held_for_all_hours():
+    # Twice the load by day: one pair would do at night, but a replica is there for the period or not at all.
+    hours = {f"h{hour:02d}": 4 / 3 if 8 <= hour < 20 else 2 / 3 for hour in range(24)}
     mixed = scenario(
         {
             "periods": quarters(1),
             "sites": [cloud()],
             "products": [box()],
-            "offers": [rental(price=20.0), rental("by the hour", price=1.0, rent_step="hour")],
+            "profiles": [{"profile": "day", "day_type": "all", **hours, **SAID}],
+            "offers": [rental("by the hour", price=1.0, rent_step="hour")],
             "operating_points": [point(requests_per_s=2.0, chips=2, tensor_parallel=1, pipeline_parallel=2)],
-            "demand": demand(["2027-Q1"], 2.0),
+            "demand": demand(["2027-Q1"], 3.0, profile="day"),
         }
     )
-    assert least_cost(mixed) == pytest.approx(2 * 20 * HOURS)
+    assert least_cost(mixed) == pytest.approx(4 * HOURS)

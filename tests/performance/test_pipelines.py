@@ -73,3 +73,15 @@ def test_a_prompt_longer_than_the_context_is_refused_in_words():
     long = found(model="Llama-3.1-70B", input_tokens=200_000)
     assert long.taken.empty
     assert long.refused["reason"].str.contains("longer than the model's context").all()
+
+
+def test_a_request_longer_than_the_cache_is_refused_with_both_numbers():
+    short = found(model="Llama-3.1-8B", chip="L4", chips=1, network=None, input_tokens=100_000)
+    (reason,) = short.refused.loc[short.refused["engine"].eq("vllm-bf16"), "reason"]
+    assert reason.startswith(
+        "weights and the KV cache of one request do not fit into 1 chips: the cache has room for "
+    )
+    held = float(reason.split("room for ")[1].split(" of its ")[0])
+    # 24 GB x 0.9 - 16.06 GB - overhead, over 131,072 bytes a token.
+    assert held == pytest.approx((21.6e9 - 16.06e9) / 131_072, rel=0.25)
+    assert "of its 100200 tokens" in reason

@@ -87,7 +87,7 @@ def whole_replicas(books: Books) -> Check:
     """Return the check that the whole replicas needed in the busiest block fit the units held for the period.
 
     Points whose replica takes several units need ``ceil(busy units at the busiest minute / units of a replica)`` of
-    them; a plan of the linear relaxation is not held to it.
+    them, on units that are there in every block of the period; a plan of the linear relaxation is not held to it.
     """
     span = books["points"].set_index("point")["units_per_replica"]
     serving = books.serving.assign(units=books.serving["point"].map(span).astype(float))
@@ -102,7 +102,12 @@ def whole_replicas(books: Books) -> Check:
     whole = np.ceil(most["busy"] / most["units"] - REPLICA_TOLERANCE) * most["units"]
     needed = total(whole, most, POOL)
     held = books.fleet[~books.fleet["hourly"]]
-    there = total(held["units"], held, POOL)
+    blocks = books.hours.reset_index().groupby("period").size()
+    by_hour = total(books.hourly["units"], books.hourly, [*POOL, "block"]).groupby(level=POOL)
+    throughout = by_hour.min().where(
+        by_hour.size().eq(blocks.reindex(by_hour.size().index, level="period")), 0.0
+    )
+    there = total(held["units"], held, POOL).add(throughout, fill_value=0.0)
     return compare("whole_replicas", "replica_units", beside(needed, there.reindex(needed.index)), "<=")
 
 
