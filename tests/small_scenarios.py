@@ -178,8 +178,15 @@ def _plain_tables() -> dict[str, Rows]:
         "fx": [{"currency": "USD", "usd_per_unit": 1, **SAID}],
         "roofline_constants": _shipped("roofline_constants"),
         "statistic_factors": [
-            {"metric": metric, "statistic": "p95", "ratio_to_median": 2, "attained_fraction": 0.95, **SAID}
+            {
+                "metric": metric,
+                "statistic": name,
+                "ratio_to_median": ratio,
+                "attained_fraction": share,
+                **SAID,
+            }
             for metric in ("ttft", "tpot")
+            for name, ratio, share in (("p95", 2, 0.95), ("unstated", 1, None))
         ],
         "regions": [region()],
         "climate": [{"region": "home", "month": month, **cool, **SAID} for month in range(1, 13)],

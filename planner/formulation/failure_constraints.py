@@ -12,7 +12,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
-from planner.formulation.service_constraints import POOL_BLOCK, SERVED
+from planner.formulation.service_constraints import POOL_BLOCK, SERVED, with_units_to_hold
 
 FAILED = ["failure"]
 POINT = ["point", "site", "cooling"]
@@ -92,12 +92,13 @@ def _phase_balance(
 def failure_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """After a loss busy units fit what is left of the units that stand.
 
-    sum_{k in g} p[k] * failure_run[f,k,s,e,t,b] + A * n[f] * failure_pool[f,t,b]
+    sum_{k in g} p[k] / u * failure_run[f,k,s,e,t,b] + A * n[f] * failure_pool[f,t,b]
         <=  sum_{o of g} A[o] * (installed[o,s,e,t] + rent[o,s,e,t] + rent_hour[o,s,e,t,b])
     for every failure f, product g, site s that is left, cooling e, period t, block b
 
     failure_run   busy units at point k in the failure                  column failure_run
     p             busiest minute over the hour's mean                   c.runs, peak_ratio
+    u             load its pool may carry, as in ``capacity``           c.pools, utilisation_cap_fraction
     failure_pool  1 where the pool that loses units is used             column failure_pool
     n             units lost, of this pool only                         c.failures.cases, units
     installed, rent, rent_hour  units of the offers o of product g      columns
@@ -117,20 +118,21 @@ def failure_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     ]
     lost = _pools(c, columns)
     lost = lost.assign(kept=lost["units"] * lost["availability_fraction"])
-    parts = [terms(rows, runs, key, "peak_ratio"), *held, terms(rows, lost, key, "kept")]
+    parts = [terms(rows, runs, key, "units_per_busy_unit"), *held, terms(rows, lost, key, "kept")]
     return row_block("failure_capacity", rows, "<=", 0.0, parts)
 
 
 def failure_pool(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """A pool that loses units does something only where it is used, which takes at least the units it loses.
 
-    sum_{k in g} p[k] * failure_run[f,k,s,e,t,b]  <=  M * failure_pool[f,t,b]
+    sum_{k in g} p[k] / u * failure_run[f,k,s,e,t,b]  <=  M * failure_pool[f,t,b]
     for every failure f of units of product g at site s, cooling e, period t, block b
 
     failure_run   busy units at point k in the failure                  column failure_run
     p             busiest minute over the hour's mean                   c.runs, peak_ratio
+    u             load its pool may carry, as in ``capacity``           c.pools, utilisation_cap_fraction
     failure_pool  1 where the pool is used, binary                      column failure_pool
-    M             units that all critical demand it can serve would keep busy, sum of p / a * k * h * D
+    M             units that all critical demand it can serve would keep busy, sum of p / u / a * k * h * D
 
     Dual: currency; 0 in a plan of whole units, whose yes or no is held.
     """
@@ -140,16 +142,18 @@ def failure_pool(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     rows = number_rows(pools[key])
     asked = c.failures.critical.groupby(["workload", "shape", "period", "block"])["requests_per_s"].sum()
     most = runs.merge(asked.rename("asked").reset_index(), on=["workload", "shape", "period", "block"])
-    most = most.assign(most=most["peak_ratio"] / most["requests_per_s"] * most["asked"])
+    most = most.assign(most=most["units_per_busy_unit"] / most["requests_per_s"] * most["asked"])
     widest = most.groupby(key)["most"].sum()
     wide = widest.reindex(pd.MultiIndex.from_frame(pools[key])).fillna(0.0).to_numpy(float)
-    parts = [terms(rows, runs, key, "peak_ratio"), terms(rows, pools.assign(most=-wide), key, "most")]
+    parts = [
+        terms(rows, runs, key, "units_per_busy_unit"),
+        terms(rows, pools.assign(most=-wide), key, "most"),
+    ]
     return row_block("failure_pool", rows, "<=", 0.0, parts)
 
 
 def _runs(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
-    point = c.runs[[*POINT, "product", "workload", "shape", "peak_ratio", "requests_per_s"]]
-    return columns.frame("failure_run").merge(point, on=POINT, validate="many_to_one")
+    return with_units_to_hold(c, columns.frame("failure_run"))
 
 
 def _pools(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:

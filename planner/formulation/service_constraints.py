@@ -181,7 +181,12 @@ def capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 def sized_runs(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return the run columns with the cap of their pool and the units to hold per busy unit: peak ratio / cap."""
-    runs = columns.frame("run").merge(c.runs, on=["point", "site", "cooling"], validate="many_to_one")
+    return with_units_to_hold(c, columns.frame("run"))
+
+
+def with_units_to_hold(c: Coefficients, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return run columns of any kind with their points, the cap of their pool and units to hold per busy unit."""
+    runs = runs.merge(c.runs, on=["point", "site", "cooling"], validate="many_to_one")
     if c.pools.empty:
         return runs.assign(utilisation_cap_fraction=1.0, units_per_busy_unit=runs["peak_ratio"])
     pools = c.pools[[*POOL_PLACE, "utilisation_cap_fraction"]]

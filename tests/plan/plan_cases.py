@@ -71,7 +71,7 @@ def base_tables() -> dict[str, Rows]:
                 **SAID,
             }
             for metric in ("ttft", "tpot")
-            for statistic, ratio, share in (("median", 1, 0.5), ("p95", 2, 0.95))
+            for statistic, ratio, share in (("median", 1, 0.5), ("p95", 2, 0.95), ("unstated", 1, None))
         ],
         "cooling": [
             {

@@ -206,7 +206,8 @@ def _fits(books: Books, check: str, *kinds: str) -> Check:
         part = running[running["failure"] == loss["failure"]]
         if loss["loss"] not in kinds or part.empty:
             continue
-        used = total(part["peak_ratio"] * part["units_running"], part, POOL_BLOCK)
+        needed = part["peak_ratio"] / part["utilisation_cap_fraction"] * part["units_running"]
+        used = total(needed, part, POOL_BLOCK)
         rows = used.rename("left").reset_index()
         left = at(_after(books, stands, loss), rows, POOL_BLOCK).fillna(0.0)
         parts.append(rows.assign(failure=loss["failure"], right=left))
@@ -229,7 +230,9 @@ def failure_simulation(books: Books) -> Check:
             there = stands[["product", "site", "cooling"]][
                 (stands["period"].eq(period) & stands["block"].eq(block)).to_numpy()
             ].drop_duplicates()
-            points = candidates.merge(there, on=["product", "site", "cooling"])
+            points = candidates[candidates["period"] == period].merge(
+                there, on=["product", "site", "cooling"]
+            )
             share = greatest_share(part, routes, points, left.xs((period, block), level=("period", "block")))
             rows.append({"failure": loss["failure"], "period": period, "block": block, "right": share})
     table = pd.DataFrame(rows, columns=["failure", "period", "block", "right"])
@@ -244,12 +247,21 @@ def _usable_routes(books: Books) -> pd.DataFrame:
 
 
 def _candidates(books: Books) -> pd.DataFrame:
-    """Return the points the plan uses anywhere, with what one busy unit does there."""
-    used = pd.concat([books[name][PLACE] for name in ("serving", "failure_serving")], ignore_index=True)
-    used = used.drop_duplicates(ignore_index=True)
+    """Return the points the plan uses in each period, with what one busy unit does and how full its pool may be."""
+    stated = [books[name].assign(cap=_cap(books[name])) for name in ("serving", "failure_serving")]
+    key = [*PLACE, "period"]
+    used = pd.concat([frame[[*key, "cap"]] for frame in stated], ignore_index=True)
+    used = used.groupby(key, sort=False)["cap"].max().reset_index()
     point = points_of(books["points"], used)[["product", "phase", "workload", "shape", "ttft_class"]]
     known = used.join(point)
-    return known.join(busy_unit(books.facts, books["points"], known))
+    known = known.join(busy_unit(books.facts, books["points"], known))
+    return known.assign(peak_ratio=known["peak_ratio"] / known["cap"])
+
+
+def _cap(frame: pd.DataFrame) -> pd.Series:
+    """Return how full the pool of each row may be; 1 where the plan states nothing."""
+    stated = frame.get("utilisation_cap_fraction", pd.Series(1.0, index=frame.index))
+    return stated.astype(float).fillna(1.0)
 
 
 def greatest_share(

@@ -121,7 +121,7 @@ REQUIRED = {
         "requests_per_s",
         "rtt_ms",
     ],
-    "failure_serving": ["failure", "point", *PLACE, "block", "units_running"],
+    "failure_serving": ["failure", "point", *PLACE, "block", "units_running", "utilisation_cap_fraction"],
     "unpowered": ["offer", *PLACE, "units", "holding_cost"],
     "costs": ["line", "kind", "period", "site", "offer", "workload", "amount", "discounted", "in_objective"],
     "assets": [
