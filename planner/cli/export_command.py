@@ -1,0 +1,49 @@
+"""``planner export``: a saved plan in the formats of other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from planner.cli.framework import ExampleCommand
+from planner.cli.options import plan_argument, plan_folder
+
+
+@click.group(name="export")
+def export_group() -> None:
+    """Write a saved plan in the format of another tool."""
+
+
+@export_group.command(cls=ExampleCommand, examples=["planner export focus out/small -o focus.csv"])
+@plan_argument
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE.csv",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write  [default: PLAN/focus.csv]",
+)
+def focus(plan: Path, out: Path | None) -> None:
+    """Write the cost rows of a plan as FOCUS 1.0 billing data.
+
+    BilledCost is what is paid in each period, EffectiveCost what is used up: a purchase is amortised over its life,
+    also after the horizon, so that both columns sum to the same.
+    """
+    from planner.errors import Fault, InputError
+    from planner.plan import load_plan
+    from planner.plan.focus import focus_frame
+
+    folder = plan_folder(plan)
+    loaded = load_plan(folder)
+    if "cash" not in loaded.frames:
+        raise InputError([Fault(str(folder), f"{loaded.status}: there are no cost rows to export")])
+    target = out or folder / "focus.csv"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    rows = focus_frame(loaded)
+    rows.to_csv(target, index=False, lineterminator="\n")
+    billed, effective = rows["BilledCost"].sum(), rows["EffectiveCost"].sum()
+    currency = loaded.headline["currency"]
+    click.echo(
+        f"wrote {target}: {len(rows)} charges, billed {billed:,.2f}, effective {effective:,.2f} {currency}"
+    )
