@@ -106,7 +106,7 @@ def parameters(families: list[str], eras: list[str]) -> list[Parameter]:
         found += [
             Parameter(("layer_overhead_us", era), *layer_prior(era)),
             Parameter(("step_overhead_us", era), 300.0, 0.4),
-            Parameter(("sequence_overhead_us", era), 15.0, 0.5),
+            Parameter(("sequence_overhead_us", era), 10.0, 0.3),
         ]
     found += [
         Parameter(("fp8_ratio", "all"), 1.0, 0.15),

@@ -132,12 +132,16 @@ def attention_imbalance(deployment: Deployments, constants: RooflineConstants) -
 
 
 def host_s(deployment: Deployments, batch: Array | float, constants: RooflineConstants) -> Array:
-    """Return host and launch time of one step: per stage, per layer (more with experts), per sequence."""
+    """Return host and launch time of one step: per stage, per layer (more with experts), per sequence.
+
+    Under data-parallel attention every chip has a scheduler of its own, for its share of the sequences.
+    """
     expert_share = deployment.moe_layers / np.maximum(deployment.layers, 1.0)
     per_layer = deployment.layer_s * (1.0 + (constants.expert_layer_ratio - 1.0) * expert_share)
     per_layer = per_layer * np.where(deployment.mla > 0, constants.latent_layer_ratio, 1.0)
     stages = deployment.pipeline * deployment.step_s
-    return stages + deployment.layers * per_layer + batch * deployment.sequence_s
+    own = batch / np.where(deployment.attention_dp > 0, deployment.chips, 1.0)
+    return stages + deployment.layers * per_layer + own * deployment.sequence_s
 
 
 def decode_step_s(

@@ -11,6 +11,7 @@ from planner.performance.roofline import (
     collective_s,
     decode_step_s,
     experts_touched_fraction,
+    host_s,
     prefill_s,
     weight_read_bytes,
 )
@@ -61,6 +62,14 @@ def test_host_time_counts_layers_sequences_and_the_step():
         bare, 8.0, 10.0, neutral_constants()
     )
     assert extra.item() == pytest.approx(32 * 50e-6 + 300e-6 + 8 * 10e-6)
+
+
+def test_data_parallel_chips_each_schedule_their_share_of_the_sequences():
+    over = {"sequence_overhead_us": 10.0}
+    for spread, most in ((False, 64), (True, 8)):
+        facts = {"chips": 8.0, "tensor": 1.0 if spread else 8.0, "attention_dp": spread}
+        slow = deployment("B200", "DeepSeek-R1", "fp8", **facts, **over)
+        assert host_s(slow, 64.0, neutral_constants()).item() == pytest.approx(most * 10e-6)
 
 
 def test_elementwise_work_moves_the_residual_stream_once_per_layer_and_expert():
