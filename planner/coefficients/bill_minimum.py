@@ -16,7 +16,7 @@ from planner.coefficients.bill import KW_UNITS, YEARLY_UNITS, contract_part, mon
 from planner.coefficients.charges import first_tiers, price_per_unit, row_windows
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.plan_meter import PlanMeter
-from planner.coefficients.tariff import fixed_charges, in_force, market_price
+from planner.coefficients.tariff import fixed_by_month, in_force, market_price
 from planner.inputs import Scenario
 from planner.units import MONTHS_PER_YEAR
 
@@ -166,7 +166,7 @@ def _charged(
         "grid_kw": _energy(scenario, site, meter, tariff),
         "billed_kw": demand.rename(columns={**named, "component": "count_component"}),
         "bill_tier": tiered.rename(columns=named),
-        "open": _fixed(scenario, site, meter, tariff),
+        "open": _fixed(scenario, site, tariff),
     }
 
 
@@ -194,11 +194,8 @@ def _energy(scenario: Scenario, site: str, meter: PlanMeter, tariff: str) -> pd.
     return pd.concat(parts, ignore_index=True)
 
 
-def _fixed(scenario: Scenario, site: str, meter: PlanMeter, tariff: str) -> pd.DataFrame:
-    charges = fixed_charges(scenario)
+def _fixed(scenario: Scenario, site: str, tariff: str) -> pd.DataFrame:
+    charges = fixed_by_month(scenario)
     own = charges[charges["tariff"] == tariff]
-    months = meter.bill_months[["period", "month"]].rename(
-        columns={"period": "count_period", "month": "count_month"}
-    )
-    table = months.merge(own, how="cross")
-    return table.assign(site=site, counts_as=table["component"], usual=True, amount=table["price_bare"])
+    named = own.rename(columns={"period": "count_period", "month": "count_month"})
+    return named.assign(site=site, counts_as=own["component"], usual=True, amount=own["bare"])

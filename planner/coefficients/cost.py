@@ -21,7 +21,7 @@ from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
 from planner.coefficients.payments import PAYMENT
 from planner.coefficients.payments import payment_rows as _rows
-from planner.coefficients.tariff import fixed_charges
+from planner.coefficients.tariff import fixed_by_month
 from planner.inputs import Scenario
 from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW, MONEY_PER_K
 
@@ -223,15 +223,17 @@ def opening_costs(scenario: Scenario, opened: pd.DataFrame, periods: pd.DataFram
     labels = ["site", "period"]
     sites = scenario.tables["sites"]
     ratio = currency_ratio(scenario.tables["fx"], sites["currency"], scenario.settings.currency)
-    fixed = fixed_charges(scenario).groupby("tariff")["price_per_month"].sum()
+    fixed = fixed_by_month(scenario).groupby(["tariff", "period"])["amount"].sum()
     money = sites[["site"]].assign(
         once=sites["opening_cost"].fillna(0.0) * ratio,
         yearly=sites["fixed_cost_per_year"].fillna(0.0) * ratio,
-        monthly=sites["tariff"].map(fixed).fillna(0.0).astype(float),
+        tariff=sites["tariff"],
     )
     table = opened.merge(money, on="site", validate="many_to_one")
     following = dict(zip(periods.index[:-1], periods.index[1:], strict=True))
     table["next_period"] = table["period"].map(following)
+    paid = pd.MultiIndex.from_frame(table[["tariff", "period"]])
+    billed = pd.Series(fixed.reindex(paid).fillna(0.0).to_numpy(float), index=table.index)
     openable = pd.MultiIndex.from_frame(table[labels])
     later = table[pd.MultiIndex.from_frame(table[["site", "next_period"]]).isin(openable)]
     return pd.concat(
@@ -254,7 +256,7 @@ def opening_costs(scenario: Scenario, opened: pd.DataFrame, periods: pd.DataFram
                 "opex",
                 "period",
                 "mid",
-                table["monthly"] * table["period"].map(periods["months_equivalent"]),
+                billed,
             ),
         ],
         ignore_index=True,

@@ -5,10 +5,14 @@ A ladder is priced here at its first tier; what higher tiers add is in ``bill_ti
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from planner.coefficients.charges import (
+    DAYS_PER_YEAR,
     first_tiers,
     levy_factor,
     price_per_unit,
@@ -21,7 +25,7 @@ from planner.inputs import Scenario, period_frame
 from planner.inputs.calendar import end_date, local_hours
 from planner.inputs.windows import hour_shares, parse_months
 from planner.tables import HOURS
-from planner.units import MONTHS_PER_YEAR
+from planner.units import HOURS_PER_MONTH, MONTHS_PER_YEAR
 
 CELL = ["period", "month", "day_type", "hour_utc"]
 EVERY_MONTH = tuple(range(1, MONTHS_PER_YEAR + 1))
@@ -123,6 +127,48 @@ def fixed_charges(scenario: Scenario) -> pd.DataFrame:
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows) * share
     bare = price / levy_factor(rows, tariffs)
     return rows[["tariff", "component"]].assign(price_per_month=price, price_bare=bare).reset_index(drop=True)
+
+
+def fixed_by_month(scenario: Scenario) -> pd.DataFrame:
+    """Return what every fixed charge bills in each month of each period, in the plan's currency.
+
+    A month is billed for the share of its days the charge holds, in its months; a price per day for the month's days.
+    A period in hours is billed its share of a mean month.
+
+    Returns
+    -------
+    DataFrame; columns ``tariff``, ``component``, ``period``, ``month`` (``2027-01``), ``amount``, ``bare`` (before
+    levies).
+    """
+    rows = in_force(scenario, ("fixed",))
+    bare = price_per_unit(rows) * _fx(scenario, rows)
+    factor = levy_factor(rows, scenario.tables["tariffs"])
+    parts = []
+    for period in period_frame(scenario).reset_index().to_dict("records"):
+        days, share = _period_days(period)
+        for price, levied, row in zip(bare, factor, rows.to_dict("records"), strict=True):
+            holds = pd.Series(days.month.isin(list(parse_months(row["months"]))), index=days)
+            holds &= True if pd.isna(row["start_date"]) else days >= row["start_date"]
+            holds &= True if pd.isna(row["end_date"]) else days <= row["end_date"]
+            grouped = holds.groupby(days.strftime("%Y-%m"))
+            daily = row["price_unit"] == "day" and share == 1.0
+            size = grouped.size() * (MONTHS_PER_YEAR / DAYS_PER_YEAR) if daily else 1.0
+            amount = grouped.mean() * price * size * share
+            parts.append(
+                pd.DataFrame(
+                    {"month": amount.index, "bare": amount.to_numpy(), "amount": (amount * levied).to_numpy()}
+                ).assign(tariff=row["tariff"], component=row["component"], period=period["period"])
+            )
+    names = ["tariff", "component", "period", "month", "amount", "bare"]
+    return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
+
+
+def _period_days(period: Mapping[Hashable, Any]) -> tuple[pd.DatetimeIndex, float]:
+    """Return the days of a period, and the share of a month each month in them is billed."""
+    start = period["start_date"]
+    if np.isnan(period["months"]):
+        return pd.DatetimeIndex([start.normalize()]), period["hours"] / HOURS_PER_MONTH
+    return pd.date_range(start, end_date(start, period["months"], period["hours"]), inclusive="left"), 1.0
 
 
 def _energy_charges(scenario: Scenario) -> pd.DataFrame:

@@ -113,6 +113,7 @@ def _open(rows: Rows, time: Clock) -> None:
     flags = _open_flags(rows, states, [site for site in states if yearly[site] or monthly[site]])
     _while_open(rows, flags, yearly, "site_fixed", "Fixed cost of open sites", "per year", time.years)
     _while_open(rows, flags, monthly, "tariff_fixed", "Fixed electricity charges", "per month", time.months)
+    _uneven_fixed(rows, [site for site in states if not monthly[site]])
 
 
 def open_share(sites: pd.DataFrame) -> pd.Series:
@@ -191,8 +192,32 @@ def _while_open(
     rows.line_total(line, title, parts, "mid", rows.content.currency)
 
 
+def _uneven_fixed(rows: Rows, sites: list[str]) -> None:
+    """Append fixed charges that differ from month to month (by season, date or day) as the plan has them."""
+    costs = rows.content.frame("costs", ["line", "site", "period", "amount"])
+    billed = costs[(costs["line"] == "tariff_fixed") & costs["site"].astype(str).isin(sites)]
+    wide = by_period(billed, ["site"], "amount", rows.content.timeline)
+    if wide.empty:
+        return
+    currency, title = rows.content.currency, "Fixed electricity charges by month"
+    rows.title(title)
+    amounts = wide[list(rows.content.timeline.names)].to_numpy(float)
+    parts = [
+        rows.plan_values("Amount as planned", "", str(site), "costs", currency, amount)
+        for site, amount in zip(wide["site"], amounts, strict=True)
+    ]
+    rows.line_total("tariff_fixed", title, parts, "mid", currency)
+
+
 def fixed_charge(rows: Rows, site: str, state: np.ndarray) -> float | None:
-    """Return the fixed electricity charge per open month as billed with tiers and levies, None without."""
+    """Return the fixed electricity charge per open month with levies, None without or where months differ."""
+    costs = rows.content.frame("costs", ["line", "site", "period", "amount"])
+    own = costs[(costs["line"] == "tariff_fixed") & (costs["site"].astype(str) == site)]
+    by_name = own.groupby("period")["amount"].sum()
+    amounts = by_name.reindex(list(rows.content.timeline.names)).fillna(0.0).to_numpy(float)
+    open_months = state * rows.content.timeline.months
+    if not np.allclose(amounts * open_months.sum(), amounts.sum() * open_months, rtol=1e-9, atol=1e-9):
+        return None
     costs = rows.content.frame("costs", ["line", "site", "amount"])
     billed = costs[(costs["line"] == "tariff_fixed") & (costs["site"].astype(str) == site)]["amount"].sum()
     months = float((state * rows.content.timeline.months).sum())

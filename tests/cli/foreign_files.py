@@ -79,6 +79,35 @@ def epw_year() -> str:
     return "\n".join([*header, *rows])
 
 
+def day_ahead_prices() -> str:
+    """Return two months of hourly prices in UTC, below zero at noon."""
+    rows = ["timestamp,price (EUR/MWh)"]
+    for month, days in ((1, 31), (2, 28)):
+        for day in range(1, days + 1):
+            for hour in range(24):
+                rows.append(f"2027-{month:02d}-{day:02d}T{hour:02d}:00Z,{-5 if hour == 12 else 40 + hour}")
+    # The area is an hour ahead: its first local hour lies in the year before.
+    return "\n".join(rows) + "\n"
+
+
+def electricity_maps() -> str:
+    """Return a day of hourly average intensities, half of them estimates."""
+    header = (
+        "Datetime (UTC),Country,Zone name,Zone id,Carbon intensity gCO₂eq/kWh (direct),"
+        "Carbon intensity gCO₂eq/kWh (Life cycle),Data estimated"
+    )
+    hours = [
+        f"2026-01-01 {h:02d}:00:00,X,X,EX,{200 + h},{250 + h},{str(h % 2 == 1).lower()}" for h in range(24)
+    ]
+    return "\n".join([header, *hours]) + "\n"
+
+
+def avert() -> str:
+    """Return a year of one pound per kWh in TE and two in CA."""
+    rows = [f"{1 + hour * 12 // 8760},{hour},2.0,1.0" for hour in range(8760)]
+    return "\n".join(["Month,Timestamp,CA,TE", *rows]) + "\n"
+
+
 def metered_load() -> str:
     """Return a year of hourly load: 900 kW installed at 84 percent load, and one hour at the full 900 kW."""
     hours = pd.date_range("2027-01-01", "2027-12-31 23:00", freq="h")
@@ -100,6 +129,9 @@ def write_all(folder: Path) -> None:
         "trace.csv": azure_trace(),
         "client-1-trace.csv": servegen_trace(),
         "year.epw": epw_year(),
+        "prices.csv": day_ahead_prices(),
+        "carbon.csv": electricity_maps(),
+        "avert.csv": avert(),
         "points.csv": points_csv(),
     }
     for name, text in texts.items():

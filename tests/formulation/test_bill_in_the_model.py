@@ -1,5 +1,7 @@
 """Bills of a fixed load, solved inside the model, against the bill calculator and arithmetic by hand."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -350,3 +352,18 @@ def test_a_tariff_with_every_charge_is_billed_by_the_model_as_by_the_calculator(
     solved = solve_bill(case, cells, kw)
     assert solved.total == pytest.approx(calculated(case, cells, kw, contract_kw=400))
     assert solved.line("minimum_take") > 0
+
+
+SHARED_URDB = Path(__file__).parents[3] / "shared" / "data" / "urdb" / "multi_tier_urdb_response.json"
+
+
+@pytest.mark.skipif(not SHARED_URDB.is_file(), reason="shared data are not here")
+def test_the_stored_multi_tier_rate_is_billed_by_the_model_as_by_the_calculator():
+    from planner.inputs.importers.urdb import import_urdb
+
+    rows = import_urdb(SHARED_URDB).tables["tariffs"].to_dict("records")
+    charges = [{name: value for name, value in row.items() if not pd.isna(value)} for row in rows]
+    case = bill_scenario([row | {"tariff": "t"} for row in charges], starts("2027-05-01", 3), [1] * 3)
+    cells = cells_of(case)
+    kw = np.random.default_rng(3).gamma(2.0, 900.0, len(cells))
+    assert solve_bill(case, cells, kw).total == pytest.approx(calculated(case, cells, kw))

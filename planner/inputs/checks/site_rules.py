@@ -54,6 +54,19 @@ def hall_has_a_climate(view: View) -> Iterator[Finding]:
         yield sites.fault(at, "region", message)
 
 
+def carbon_has_one_basis(view: View) -> Iterator[Finding]:
+    """Yield own and colo sites whose grid carbon is marginal while that of others is an average."""
+    sites, carbon = view["sites"], view.frame("carbon")
+    basis = sites.frame["region"].map(dict(zip(carbon["region"], carbon["basis"], strict=True)))
+    basis = basis.where(sites.frame["kind"] != "cloud")
+    if len(set(basis.dropna())) > 1:
+        for at in rows_where(sites, basis.eq("marginal")):
+            message = (
+                "its region has marginal grid carbon, other sites' an average: the two are never added up"
+            )
+            yield sites.fault(at, "region", message)
+
+
 def hall_has_a_carbon_intensity(view: View) -> Iterator[Finding]:
     """Yield owned and colo sites without grid carbon although carbon has a price."""
     if view.settings.carbon_price_per_t == 0:
@@ -163,6 +176,7 @@ RULES = (
     Rule(hall_has_power_and_cooling, (*SITE, "site_power.site", "facility_options.site")),
     Rule(hall_tariff_prices_energy, (*SITE, "tariffs.tariff", "tariffs.charge")),
     Rule(hall_has_a_climate, (*SITE, "climate.region", "climate.month")),
+    Rule(carbon_has_one_basis, ("sites.region", "sites.kind", "carbon.region", "carbon.basis")),
     Rule(hall_has_a_carbon_intensity, (*SITE, "carbon.region")),
     Rule(
         new_hall_has_a_price_and_a_time,

@@ -14,7 +14,9 @@ from planner.inputs.importers.aiperf import AIPERF
 from planner.inputs.importers.azure_trace import AZURE_TRACE
 from planner.inputs.importers.bench_sglang import SGLANG_BENCH
 from planner.inputs.importers.bench_vllm import VLLM_BENCH
+from planner.inputs.importers.day_ahead import DAY_AHEAD
 from planner.inputs.importers.gpu_mix import GPU_MIX
+from planner.inputs.importers.grid_carbon import AVERT, ELECTRICITY_MAPS
 from planner.inputs.importers.guidellm import GUIDELLM
 from planner.inputs.importers.importer import Importer, ImportResult, Option
 from planner.inputs.importers.inference_perf import INFERENCE_PERF
@@ -25,8 +27,10 @@ from planner.inputs.importers.weather import WEATHER
 from planner.inputs.importers.writing import write_import
 
 BENCHMARKS = (VLLM_BENCH, SGLANG_BENCH, INFERENCE_PERF, GUIDELLM, AIPERF, INFERENCEX, AICONFIGURATOR)
+ENERGY = (DAY_AHEAD, ELECTRICITY_MAPS, AVERT)
 IMPORTERS: Mapping[str, Importer] = {
-    importer.name: importer for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER, *BENCHMARKS)
+    importer.name: importer
+    for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER, *ENERGY, *BENCHMARKS)
 }
 
 __all__ = ["IMPORTERS", "ImportResult", "Importer", "Option", "write_import"]

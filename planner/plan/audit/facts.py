@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.pue import partial_pue
-from planner.coefficients.tariff import demand_charges, energy_price_by_cell, fixed_charges
+from planner.coefficients.tariff import demand_charges, energy_price_by_cell, fixed_by_month
 from planner.inputs import Scenario, resolved_workloads
 from planner.inputs.demand import demand_by_cell
 from planner.plan.audit.clock import CELL, counted_cells, walked_periods
@@ -146,8 +146,8 @@ class Facts:
 
     @cached_property
     def fixed_charges(self) -> pd.DataFrame:
-        """Return the fixed charges of the tariffs, currency per month."""
-        return fixed_charges(self.scenario)
+        """Return the fixed charges of the tariffs by period and month, with and without levies."""
+        return fixed_by_month(self.scenario)
 
     @cached_property
     def halls(self) -> pd.DataFrame:

@@ -93,7 +93,8 @@ def _charged(books: Books, site: str, meter: PlanMeter, share: np.ndarray) -> Ch
             charged[str(component)] += by_month.reindex(months).fillna(0.0).to_numpy(float)
     fixed = books.facts.fixed_charges
     for row in fixed[fixed["tariff"] == tariff].to_dict("records"):
-        charged[row["component"]] += row["price_bare"] * share
+        at = (meter.bill_months["period"] == row["period"]) & (meter.bill_months["month"] == row["month"])
+        charged[row["component"]] += row["bare"] * share * at.to_numpy(float)
     return charged
 
 

@@ -91,6 +91,9 @@ def opening_entries(books: Books) -> pd.DataFrame:
     before = opened.reindex(pd.MultiIndex.from_arrays([rows["site"], rows["ordinal"] - 1]), fill_value=0.0)
     newly = np.maximum(rows["open_fraction"] - before.to_numpy(), 0.0)
     share = rows["open_fraction"]
+    charges = books.facts.fixed_charges.groupby(["tariff", "period"])["amount"].sum()
+    tariff = rows.assign(tariff=books.facts.sites["tariff"].reindex(rows["site"]).to_numpy())
+    billed = at(charges, tariff, ["tariff", "period"]).fillna(0.0).astype(float)
     return pd.concat(
         [
             entries(rows, "site_opening", "capex", "start", money["once"] * newly),
@@ -102,7 +105,7 @@ def opening_entries(books: Books) -> pd.DataFrame:
                 "tariff_fixed",
                 "opex",
                 "mid",
-                money["monthly"] * share * books.period_of(rows, "months"),
+                billed * share,
             ),
         ],
         ignore_index=True,
@@ -110,21 +113,17 @@ def opening_entries(books: Books) -> pd.DataFrame:
 
 
 def costly_sites(books: Books) -> pd.DataFrame:
-    """Return the own and colocation sites where some cost comes with being open: once, yearly and monthly amounts.
-
-    A tariff whose only fixed amounts are refunds of cheaper lower tiers is no cost of being open.
-    """
+    """Return the own and colocation sites where some cost comes with being open: amounts once and by year."""
     sites = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
     charges = books.facts.fixed_charges
-    monthly = charges.groupby("tariff")["price_per_month"].agg(["sum", "max"]).reindex(sites["tariff"])
+    highest = charges.groupby("tariff")["amount"].max().reindex(sites["tariff"])
     money = pd.DataFrame(
         {
             "once": sites["opening_cost"].fillna(0.0) * sites["fx"],
             "yearly": sites["fixed_cost_per_year"].fillna(0.0) * sites["fx"],
-            "monthly": monthly["sum"].fillna(0.0).to_numpy(float),
         }
     )
-    billed = monthly["max"].fillna(0.0).to_numpy(float) > 0.0
+    billed = highest.fillna(0.0).to_numpy(float) > 0.0
     billed |= sites.index.isin(owed_sites(books))
     return money[(money[["once", "yearly"]] > 0.0).any(axis=1) | billed]
 
