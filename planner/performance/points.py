@@ -48,7 +48,9 @@ def operating_points(scenario: Scenario) -> PointSet:
     workloads = resolved_workloads(scenario)
     shapes = workload_shapes(scenario, workloads)
     constants = roofline_constants(scenario.tables["roofline_constants"])
-    factors = known_factors(scenario.tables["statistic_factors"], workloads)
+    factors = known_factors(
+        scenario.tables["statistic_factors"], workloads, scenario.tables["operating_points"]
+    )
     products = offered_products(scenario)
     engines = tuned_engines(scenario)
     stated, stated_refused = _stated(scenario, shapes, products, engines, constants)

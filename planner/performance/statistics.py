@@ -9,19 +9,31 @@ from planner.errors import Fault, InputError
 from planner.performance.deployment import Array
 
 
-def known_factors(table: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
+def known_factors(table: pd.DataFrame, workloads: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the table when it says enough for the targets stated; what it lacks is an input fault, never a default.
 
-    Needed are, for both latencies, the statistics the targets are stated in and the one of rows that state none.
+    Needed are, for both latencies, the statistics the targets are stated in, and ``unstated`` where a row states a
+    latency without saying which statistic of it.
+
+    Parameters
+    ----------
+    table
+        Library table ``statistic_factors``.
+    workloads
+        Resolved workloads: ``percentile``.
+    rows
+        Library table ``operating_points``.
     """
-    needed = ["unstated", *sorted(set(workloads["percentile"].dropna()))]
+    targets = sorted(set(workloads["percentile"].dropna()))
     known = set(zip(table["metric"], table["statistic"], strict=True))
-    faults = [
-        Fault("statistic_factors", f"no row for {metric} and {name}", column="statistic", value=name)
-        for metric in ("ttft", "tpot")
-        for name in needed
-        if (metric, name) not in known
-    ]
+    faults = []
+    for metric in ("ttft", "tpot"):
+        silent = rows[f"{metric}_ms"].notna() & rows[f"{metric}_statistic"].isna()
+        faults += [
+            Fault("statistic_factors", f"no row for {metric} and {name}", column="statistic", value=name)
+            for name in (["unstated"] if silent.any() else []) + targets
+            if (metric, name) not in known
+        ]
     if faults:
         raise InputError(faults)
     return table
