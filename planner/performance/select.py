@@ -71,9 +71,20 @@ def best_within(
     slowest = np.minimum(prefill_clock, decode_clock)
     whole = points["e2e_ms"].le(left_ms * slowest) | unknown | np.isnan(e2e_budget_ms)
     steady = points["phase"].eq("prefill") | ~points["tpot_ms"].gt(points["tpot_target_ms"] * decode_clock)
-    kept = points[in_time & whole & steady]
-    ordered = kept.sort_values(["requests_per_s", "candidate"], ascending=[False, True], kind="stable")
-    return ordered.drop_duplicates([*GROUP, "clock_choice"])
+    kept = in_time & whole & steady
+    if "rank_group" not in points:
+        return fastest_first(points[kept]).drop_duplicates("rank_group").drop(columns="rank_group")
+    # Ranked once for all budgets: the first of each group that keeps this one.
+    position = np.flatnonzero(kept.to_numpy())
+    _, first = np.unique(points["rank_group"].to_numpy()[position], return_index=True)
+    return points.iloc[np.sort(position[first])].drop(columns="rank_group")
+
+
+def fastest_first(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points by falling rate; ``rank_group`` numbers the group and chosen clock they compete in."""
+    ordered = points.sort_values(["requests_per_s", "candidate"], ascending=[False, True], kind="stable")
+    group = ordered.groupby([*GROUP, "clock_choice"], sort=False, dropna=False).ngroup()
+    return ordered.assign(rank_group=group)
 
 
 def classes(
@@ -106,7 +117,7 @@ def classes(
     budgets = budgets.sort_values(["workload", "ttft_budget_ms", "e2e_budget_ms"], kind="stable")
     chosen, names = [], []
     for workload, part in budgets.groupby("workload", sort=False):
-        served = points[points["workload"].eq(workload)]
+        served = fastest_first(points[points["workload"].eq(workload)])
         limits = part[["ttft_budget_ms", "e2e_budget_ms"]].to_numpy(float)
         best = [best_within(served, ttft_ms, e2e_ms) for ttft_ms, e2e_ms in limits]
         group = _joined(best, limits, most)
