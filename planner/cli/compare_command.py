@@ -36,6 +36,7 @@ def compare(plans: tuple[str, ...], as_json: bool) -> None:
         "vendors": found.vendors,
         "service": found.service,
         "unserved": found.unserved,
+        "energy": found.energy,
         "inputs": found.inputs,
     }
     if as_json:

@@ -70,3 +70,53 @@ def deferral(scenario: str, overrides: tuple[str, ...], as_json: bool) -> None:
     ):
         click.echo(title)
         click.echo(frame_text(part, indent="  ") if len(part) else "  nothing")
+
+
+@facility.command(cls=ExampleCommand, examples=["planner facility cooling flagship --help"])
+@scenario_argument
+@click.option("--first", help="Option to compare with; default: of the two offered, the one by air.")
+@click.option("--second", help="The other option.")
+@click.option(
+    "--by",
+    multiple=True,
+    type=click.Choice(["capex", "tariff", "density"]),
+    help="What to vary: price of the second option's plant, energy price, kW per rack position. Default: all.",
+)
+@set_option
+@json_option
+def cooling(
+    scenario: str,
+    first: str | None,
+    second: str | None,
+    by: tuple[str, ...],
+    overrides: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Tell where the choice between two cooling options tips.
+
+    The break-even is the value at which the plan with the first option alone costs as much as that with the
+    second alone, units in fractions; both are solved 2 % below and above it to confirm that.
+    """
+    from planner.analysis import CoolingChoice, break_even_cooling
+    from planner.inputs import load_scenario
+
+    choice = CoolingChoice.of(load_scenario(scenario, overrides), first, second)
+    found = break_even_cooling(choice, by or ("capex", "tariff", "density"))
+    if as_json:
+        options = {"first": choice.first, "second": choice.second, "sites": list(choice.sites)}
+        echo_json({**options, "break_even": found.to_dict("records")})
+        return
+    click.echo(f"{choice.first} against {choice.second} at {', '.join(choice.sites)}")
+    for row in found.to_dict("records"):
+        at = row["break_even"]
+        where = f"{row['by']} [{row['unit']}], now {row['now']:,.4g}"
+        if at != at:
+            click.echo(f"{where}: {row['cheaper_below']} from {row['low']:,.4g} to {row['high']:,.4g}")
+            continue
+        click.echo(
+            f"{where}: break-even {at:,.6g}, {row['cheaper_below']} below, {row['cheaper_above']} above"
+        )
+        picked = f"{row['share_second_below']:.0%} below, {row['share_second_above']:.0%} above"
+        click.echo(
+            f"  a free plan puts under {choice.second}: {picked} ({'' if row['confirmed'] else 'not '}confirmed)"
+        )

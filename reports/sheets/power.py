@@ -13,6 +13,7 @@ from reports.content import Content, by_period
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
 from reports.sheets.energisation import energisation
+from reports.sheets.pue import pue_target
 
 ROWS_BESIDE_CHART = 24
 """Rows that share a printed page with the chart; more push it to the next page."""
@@ -42,6 +43,7 @@ def fill(book: Workbook, content: Content) -> None:
     _levels(page)
     energisation(page)
     _energy(page)
+    pue_target(page)
     _bill(page)
     _peaks(page)
     _billed_months(page)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pandas as pd
 import pytest
 from plan_cases import solved
 
 from planner.analysis import compare_plans
+from planner.analysis.compare import energy_frame
 from planner.errors import InputError
 
 
@@ -54,6 +57,36 @@ def test_served_share_is_one_less_the_unserved_requests() -> None:
     lost = plan["unserved"]["workload"].unique()
     assert all((same[name] < 1) == (name in lost) for name in same.index)
     assert set(same.index) == set(tokens["workload"])
+
+
+class AtPue(NamedTuple):
+    """What the comparison of energy reads of a plan: 100 and 60 kW of IT in two blocks, at one PUE and two prices."""
+
+    frames: dict[str, pd.DataFrame]
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        return self.frames[name]
+
+    @classmethod
+    def of(cls, pue: float) -> AtPue:
+        energy = pd.DataFrame(
+            {"it_kw": [100.0, 60.0], "hours": [3_000.0, 5_760.0], "price_per_kwh": [0.12, 0.05]}
+        )
+        energy["kwh"] = energy["it_kw"] * pue * energy["hours"]
+        bill = float((energy["kwh"] * energy["price_per_kwh"]).sum())
+        return cls(
+            {"energy": energy, "costs": pd.DataFrame({"line": ["energy", "staff"], "amount": [bill, 1.0]})}
+        )
+
+
+def test_a_pue_of_1_2_instead_of_1_5_saves_a_fifth_of_energy_and_bill_at_equal_it_load() -> None:
+    rows = energy_frame({"before": AtPue.of(1.5), "after": AtPue.of(1.2)}).set_index("quantity")
+    assert rows.loc["it kwh", "difference"] == pytest.approx(0)
+    assert rows.loc["facility kwh", "relative"] == pytest.approx(-0.2)
+    assert rows.loc["energy bill", "relative"] == pytest.approx(-0.2)
+    assert rows.loc["kwh change by PUE at equal IT load", "after"] == pytest.approx(-0.2)
+    by_pue = rows.loc["energy bill change by PUE at equal IT load", "after"]
+    assert by_pue == pytest.approx(rows.loc["energy bill", "difference"])
 
 
 def test_a_run_without_a_plan_cannot_be_compared() -> None:
