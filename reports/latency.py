@@ -64,6 +64,30 @@ def latency_sentences(content: Content) -> list[str]:
     return sentences
 
 
+def sizing_sentences(content: Content) -> list[str]:
+    """Return for each workload that states how long a replica takes to start what is running before a burst."""
+    workloads = content.table("workloads")
+    if "scale_up_delay_s" not in workloads:
+        return []
+    serving = content.frame("serving", ["workload", "period", "block", "units_running", "peak_ratio"])
+    cap = serving.get("utilisation_cap_fraction", 1.0)
+    held = serving.assign(need=serving["peak_ratio"] * serving["units_running"] / cap)
+    hours = held.groupby(["workload", "period", "block"], as_index=False)[["units_running", "need"]].sum()
+    sentences = []
+    for row in workloads[workloads["scale_up_delay_s"].notna()].itertuples():
+        own = hours[hours["workload"].eq(row.workload)]
+        if len(own):
+            most = own.loc[own["need"].idxmax()]
+            held, busy = f"{most['need']:,.2f}", f"{most['units_running']:,.2f}"
+            what = row.sizing_statistic if isinstance(row.sizing_statistic, str) else "peak"
+            sentences.append(
+                f"A replica of {row.workload} takes {row.scale_up_delay_s:,.0f} s to start: "
+                f"sized on the {what} minute, {held} units are there in the busiest hour, "
+                f"of which its mean keeps {busy} busy."
+            )
+    return sentences
+
+
 def _band(pool: pd.Series, metric: str) -> str:
     if metric == "e2e":
         return ""

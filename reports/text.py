@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reports.answer import answer_lines, estimated_prices
 from reports.content import content_of
 from reports.finance_lines import finance_lines
-from reports.latency import latency_sentences
+from reports.latency import latency_sentences, sizing_sentences
 
 if TYPE_CHECKING:
     from planner.plan import Plan
@@ -18,7 +18,7 @@ def summary_text(plan: Plan) -> str:
     content = content_of(plan, audit=False)
     lines = [f"{content.scenario_name}: {content.status}", *(f"  {line}" for line in answer_lines(content))]
     if content.has_plan:
-        lines += [f"  {sentence}" for sentence in latency_sentences(content)]
+        lines += [f"  {sentence}" for sentence in (*latency_sentences(content), *sizing_sentences(content))]
     lines += [f"  {line}" for line in finance_lines(content)]
     estimates = estimated_prices(content)
     if content.has_plan and len(estimates):

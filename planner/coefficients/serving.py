@@ -21,8 +21,8 @@ def run_options(
     ``frequency = 1 / (f / prefill clock + (1 - f) / decode clock)`` and f the share of busy time in prefill.
     Clocks are the held ones over the point's own, at most 1: of a held and a chosen clock the lower counts.
     kW at the point are those of its phases, each as long as the clock held in it makes it.
-    Capacity is sized on the busiest minute: a unit-hour of work needs ``f x input peak + (1 - f) x output peak``
-    unit-hours of installed capacity.
+    Capacity is sized on the minute the workload asks for, usually the busiest one: a unit-hour of work needs
+    ``f x input ratio + (1 - f) x output ratio`` unit-hours of installed capacity.
 
     Returns
     -------
@@ -52,8 +52,7 @@ def run_options(
     own = (options["includes"] != "hosted").to_numpy()
     result = options.assign(
         requests_per_s=options["requests_per_s"] * frequency / (1.0 + options["retry_fraction"]),
-        peak_ratio=share * options["minute_peak_input_ratio"]
-        + (1.0 - share) * options["minute_peak_output_ratio"],
+        peak_ratio=share * options["sizing_input_ratio"] + (1.0 - share) * options["sizing_output_ratio"],
         added_kw=np.where(own, np.maximum(busy - options["idle_kw"], 0.0), 0.0),
     )
     result = result.merge(token_yields(scenario, workloads), on=["workload", "shape"], validate="many_to_one")

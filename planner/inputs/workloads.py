@@ -14,7 +14,8 @@ def resolved_workloads(scenario: Scenario) -> pd.DataFrame:
 
     ``ttft_ms``, ``tpot_ms``, ``e2e_ms``, ``percentile`` are the workload's own where given, else those of its
     service class; blank in both = no target, and ``deferral_h`` likewise. ``availability_fraction`` of the class
-    is added. A workload without a class has no availability target (0) and, unless it says so itself, does not
+    is added, and ``sizing_input_ratio`` and ``sizing_output_ratio``: the minute capacity is sized on over its
+    hour. A workload without a class has no availability target (0) and, unless it says so itself, does not
     wait (0).
 
     Returns
@@ -34,6 +35,11 @@ def resolved_workloads(scenario: Scenario) -> pd.DataFrame:
         column: name.map(classes[column]).astype(float).where(name.notna(), 0.0)
         for column in ("availability_fraction", "deferral_h")
     }
+    for side in ("input", "output"):
+        ratios = {name: workloads[f"minute_{name}_{side}_ratio"] for name in ("peak", "p99")}
+        asked = workloads["sizing_statistic"]
+        sized = ratios["peak"].mask(asked.eq("p99"), ratios["p99"]).mask(asked.eq("mean"), 1.0)
+        promised[f"sizing_{side}_ratio"] = sized.astype(float)
     own = workloads["deferral_h"]
     promised["deferral_h"] = own.where(own.notna(), promised["deferral_h"])
     return workloads.assign(**filled, **promised)

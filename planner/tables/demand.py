@@ -19,6 +19,8 @@ from planner.tables.schema import (
 
 PERCENTILES = ("mean", "median", "p90", "p95", "p99")
 
+SIZING = ("peak", "p99", "mean")
+
 PERIODS = Table(
     "periods",
     "the planning horizon, one row per period, in order, without gaps",
@@ -147,6 +149,31 @@ WORKLOADS = Table(
             "busiest minute over its hour, output tokens",
             required=True,
             band=(1, 1_000),
+        ),
+        choice(
+            "sizing_statistic",
+            "minute of an hour that capacity is sized on; blank = peak, the busiest; mean only where replicas "
+            "start within the minute",
+            SIZING,
+            required=False,
+        ),
+        positive(
+            "minute_p99_input_ratio",
+            "p99/mean",
+            "99th percentile of the minutes over their hour, prompt tokens; needed for sizing on p99",
+            band=(1, 1_000),
+        ),
+        positive(
+            "minute_p99_output_ratio",
+            "p99/mean",
+            "99th percentile of the minutes over their hour, output tokens; needed for sizing on p99",
+            band=(1, 1_000),
+        ),
+        number(
+            "scale_up_delay_s",
+            "s",
+            "time from the decision to start a replica until it serves; what rises faster must be running before",
+            high=86_400,
         ),
         number(
             "arrival_cv",

@@ -329,3 +329,19 @@ def test_the_2024_sample_is_read_although_it_lasts_a_second():
     assert found.requests == 3
     assert found.complete_minutes == 0
     assert np.isnan(found.arrival_cv)
+
+
+def test_bursts_of_a_trace_size_what_must_run_before_they_arrive(tmp_path):
+    rows, second = [], 0.0
+    for rate in (15, 2, 10, 15, 5, 2):
+        rows += [at(second + k / rate) for k in range(150 * rate)]
+        second += 150.0
+    found = (
+        import_azure_trace(trace_file(tmp_path, rows), scale_up_delay=103.0, **CHOSEN)
+        .tables["workloads"]
+        .iloc[0]
+    )
+    mean = (150 * 49 - 120) / 840  # the last minute, of 2/s, is not complete
+    assert found["minute_peak_output_ratio"] == pytest.approx(15 / mean)
+    assert 1.0 <= found["minute_p99_output_ratio"] <= found["minute_peak_output_ratio"]
+    assert found["scale_up_delay_s"] == 103.0

@@ -138,6 +138,37 @@ def who_waits_has_no_first_token_to_wait_for(view: View) -> Iterator[Finding]:
         yield workloads.fault(at, "deferral_h", "must be 0 or blank: the workload has a ttft_ms target")
 
 
+MINUTE_S = 60.0
+
+
+def sizing_has_its_ratios(view: View) -> Iterator[Finding]:
+    """Yield workloads sized on p99 that do not state it, or state one above the peak."""
+    workloads = view["workloads"]
+    for side in ("input", "output"):
+        column = f"minute_p99_{side}_ratio"
+        ratio, peak = workloads.frame[column], workloads.frame[f"minute_peak_{side}_ratio"]
+        wanted = workloads.frame["sizing_statistic"].eq("p99")
+        for at in rows_where(workloads, wanted & ratio.isna()):
+            yield workloads.fault(at, column, "needed, because capacity is sized on p99")
+        for at in rows_where(workloads, ratio > peak):
+            yield workloads.fault(at, column, f"must be at most the busiest minute, {peak.iloc[at]:.6g}")
+
+
+def mean_is_no_size_for_slow_starts(view: View) -> Iterator[Finding]:
+    """Yield workloads with a latency target sized on the mean whose replicas do not start within the minute."""
+    workloads = view["workloads"]
+    delay = workloads.frame["scale_up_delay_s"]
+    targeted = np.logical_or.reduce([target_of(view, name).notna() for name in TARGETS])
+    rising = workloads.frame[["minute_peak_input_ratio", "minute_peak_output_ratio"]].max(axis=1) > 1.0
+    wrong = workloads.frame["sizing_statistic"].eq("mean") & targeted & rising & ~(delay < MINUTE_S)
+    for at in rows_where(workloads, wrong):
+        stated = "not stated" if np.isnan(delay.iloc[at]) else f"{delay.iloc[at]:.6g} s"
+        message = (
+            f"needs scale_up_delay_s below 60 s ({stated}): what rises faster must run before it is asked for"
+        )
+        yield workloads.fault(at, "sizing_statistic", message)
+
+
 def optional_demand_has_a_value(view: View) -> Iterator[Finding]:
     """Yield workloads whose optional demand would never be served, because it is worth nothing."""
     if view.settings.objective != "cost":
@@ -196,5 +227,7 @@ RULES = (
         residency_names_countries_and_has_a_site,
         ("workloads.residency_regions", "workloads.residency_countries", "regions.country", "sites.region"),
     ),
+    Rule(sizing_has_its_ratios, ("workloads.sizing_statistic", "workloads.minute_p99_input_ratio")),
+    Rule(mean_is_no_size_for_slow_starts, (*TARGET_COLUMNS, "workloads.sizing_statistic")),
     Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
 )

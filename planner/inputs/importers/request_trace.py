@@ -50,6 +50,8 @@ class TraceSummary:
         Minutes counted from the first request that lie wholly inside the span.
     peak_request_ratio, peak_input_ratio, peak_output_ratio
         Busiest complete minute over the mean minute of its hour; 1 when there are fewer than two.
+    p99_input_ratio, p99_output_ratio
+        99th percentile of the complete minutes, each over the mean of its hour; at least 1, at most the peak.
     arrival_cv
         Standard deviation of requests per minute over the mean of its hour; nan with fewer than two minutes.
     arrival_dispersion
@@ -68,6 +70,8 @@ class TraceSummary:
     peak_request_ratio: float
     peak_input_ratio: float
     peak_output_ratio: float
+    p99_input_ratio: float
+    p99_output_ratio: float
     arrival_cv: float
     arrival_dispersion: float
     count: np.ndarray
@@ -157,6 +161,8 @@ class RequestTrace:
             peak_request_ratio=peaks[0],
             peak_input_ratio=peaks[1],
             peak_output_ratio=peaks[2],
+            p99_input_ratio=min(minute_percentile(minutes, 1), peaks[1]),
+            p99_output_ratio=min(minute_percentile(minutes, 2), peaks[2]),
             arrival_cv=cv,
             arrival_dispersion=dispersion_in_minutes(self._complete_windows(len(minutes))),
             count=grid[0],
@@ -217,14 +223,31 @@ def minute_ratios(minutes: np.ndarray) -> tuple[tuple[float, float, float], floa
     """
     if len(minutes) < 2:
         return (1.0, 1.0, 1.0), math.nan
+    relative, means = over_hours(minutes)
+    busiest = minutes.argmax(axis=0)
+    peaks = tuple(max(float(relative[row, column]), 1.0) for column, row in enumerate(busiest))
+    return (peaks[0], peaks[1], peaks[2]), float(np.std(relative[means[:, 0] > 0, 0]))
+
+
+def over_hours(minutes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each minute over the mean minute of its hour (0 where that is 0), and those means."""
     hours = max(len(minutes) // MINUTES_PER_HOUR, 1)
     hour = np.minimum(np.arange(len(minutes)) // MINUTES_PER_HOUR, hours - 1)
     size = np.bincount(hour)
     means = np.stack([np.bincount(hour, column) / size for column in minutes.T], axis=1)[hour]
     relative = np.divide(minutes, means, out=np.zeros_like(minutes), where=means > 0)
-    busiest = minutes.argmax(axis=0)
-    peaks = tuple(max(float(relative[row, column]), 1.0) for column, row in enumerate(busiest))
-    return (peaks[0], peaks[1], peaks[2]), float(np.std(relative[means[:, 0] > 0, 0]))
+    return relative, means
+
+
+def minute_percentile(minutes: np.ndarray, column: int, share: float = 0.99) -> float:
+    """Return a percentile of the minutes, each over the mean of its hour; at least 1.
+
+    >>> minute_percentile(np.array([[0.0, 1.0], [0.0, 3.0]]), 1, 0.75)
+    1.25
+    """
+    if len(minutes) < 2:
+        return 1.0
+    return max(float(np.quantile(over_hours(minutes)[0][:, column], share)), 1.0)
 
 
 def length_summary(lengths: Counter[int]) -> LengthSummary:

@@ -52,6 +52,8 @@ class TraceOptions:
         region and what is rented on demand there.
     discount_rate
         Per year, as a fraction.
+    scale_up_delay
+        Seconds until a started replica serves; None = not stated.
     """
 
     workload: str = ""
@@ -67,6 +69,7 @@ class TraceOptions:
     offers: tuple[str, ...] = ()
     sites: tuple[str, ...] = ()
     discount_rate: float = 0.08
+    scale_up_delay: float | None = None
 
 
 def scenario_from_trace(
@@ -152,6 +155,9 @@ def _workload_row(trace: TraceSummary, options: TraceOptions, workload: str) -> 
         "cached_input_fraction": 0.0,
         "minute_peak_input_ratio": trace.peak_input_ratio,
         "minute_peak_output_ratio": trace.peak_output_ratio,
+        "minute_p99_input_ratio": trace.p99_input_ratio,
+        "minute_p99_output_ratio": trace.p99_output_ratio,
+        "scale_up_delay_s": math.nan if options.scale_up_delay is None else options.scale_up_delay,
         "arrival_cv": trace.arrival_cv,
         "arrival_dispersion": trace.arrival_dispersion,
         "prompt_scv": trace.input_length.scv,
@@ -297,4 +303,5 @@ TRACE_OPTIONS = (
     Option("offers", "catalogue offers to choose among; blank = all on-demand ones at the sites", "list", ()),
     Option("sites", "catalogue sites to choose among; blank = the nearest cloud sites", "list", ()),
     Option("discount_rate", "per year, as a fraction", "number", TraceOptions().discount_rate),
+    Option("scale_up_delay", "seconds until a started replica serves; blank = not stated", "number"),
 )

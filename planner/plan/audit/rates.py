@@ -52,7 +52,7 @@ def busy_unit(facts: Facts, points: pd.DataFrame, rows: pd.DataFrame) -> pd.Data
     """Return what one busy unit does in each serving row (point, workload, site, cooling).
 
     requests_per_s = attempts/s of the point / (f / prefill clock + (1 - f) / decode clock) / (1 + retries)
-    peak_ratio     = f * minute peak of prompts + (1 - f) * minute peak of outputs
+    peak_ratio     = f * sized minute of prompts + (1 - f) * sized minute of outputs
     added_kw       = max(kW at the point - idle kW, 0); 0 where hosted
 
     f is the share of busy time in prefill; a clock is the held one over the one the point was chosen at, at most 1.
@@ -77,12 +77,19 @@ def busy_unit(facts: Facts, points: pd.DataFrame, rows: pd.DataFrame) -> pd.Data
     return pd.DataFrame(
         {
             "requests_per_s": point["requests_per_s"] / slower / (1.0 + workload["retry_fraction"]),
-            "peak_ratio": share * workload["minute_peak_input_ratio"]
-            + (1.0 - share) * workload["minute_peak_output_ratio"],
+            "peak_ratio": share * sized_minute(workload, "input")
+            + (1.0 - share) * sized_minute(workload, "output"),
             "added_kw": np.where(ours, np.fmax(kw - product["idle_kw"].fillna(0.0), 0.0), 0.0),
         },
         index=rows.index,
     )
+
+
+def sized_minute(workload: pd.DataFrame, side: str) -> pd.Series:
+    """Return the minute that capacity is sized on over the mean of its hour: busiest, 99th percentile, or the mean."""
+    asked = workload["sizing_statistic"].fillna("peak")
+    ratio = workload[f"minute_peak_{side}_ratio"].where(asked.ne("p99"), workload[f"minute_p99_{side}_ratio"])
+    return ratio.where(asked.ne("mean"), 1.0)
 
 
 def request_tokens(facts: Facts) -> pd.DataFrame:

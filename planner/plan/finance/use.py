@@ -34,7 +34,7 @@ def used_frame(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         provisioned_kw=rented["offer"].map(about["provisioned_kw"]),
     )
     both = pd.concat([held, rented], ignore_index=True)
-    both["kw_hours"] = both["unit_hours"] * both["provisioned_kw"].fillna(0.0)
+    both["kw_hours"] = both["unit_hours"] * both["provisioned_kw"].astype(float).fillna(0.0)
     table = both.groupby(UNIT, sort=False)[["unit_hours", "kw_hours"]].sum().reset_index()
     serving = frames["serving"]
     busy = (serving["units_running"] * serving["hours"]).groupby([serving[name] for name in UNIT]).sum()
