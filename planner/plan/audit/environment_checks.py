@@ -81,7 +81,9 @@ def carbon_rows(books: Books) -> pd.DataFrame:
         drawn.assign(amount=drawn["kw"] * books.hours_of(drawn) * per_kwh),
         terms.assign(amount=covered * terms["hours"] * (terms["gco2_per_kwh"].fillna(0.0) - stated)),
     ]
-    both = pd.concat([part[["site", "period", "amount"]] for part in parts if len(part)], ignore_index=True)
+    # A plan on rented units alone draws no power of its own.
+    kept = [part for part in parts if len(part)] or [drawn.assign(amount=0.0)]
+    both = pd.concat([part[["site", "period", "amount"]] for part in kept], ignore_index=True)
     return both.assign(amount=both["amount"] / (G_PER_KG * KG_PER_TONNE))
 
 
