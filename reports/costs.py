@@ -145,12 +145,28 @@ def depreciation(content: Content) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).groupby(["product", "period"], as_index=False).sum()
 
 
+BUDGET_USE = [
+    "budget",
+    "kind",
+    "line",
+    "business",
+    "period",
+    "site",
+    "limit",
+    "paid",
+    "left",
+    "used_fraction",
+]
+
+
 def budget_use(content: Content) -> pd.DataFrame:
     """Return budget, kind, period, site, limit, paid, left, used_fraction: what the plan pays under each."""
-    columns = ["budget", "kind", "period", "site", "limit", "paid", "left", "used_fraction"]
     budgets = content.table("budgets")
     if budgets.empty:
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=BUDGET_USE)
+    stated = content.frame("budget_use", ["budget", "paid"]).set_index("budget")["paid"]
+    if set(budgets["budget"]) <= set(stated.index):
+        return _with_use(budgets, list(stated.reindex(budgets["budget"])))
     spent = payments(content)
     paid = []
     for budget in budgets.itertuples(index=False):
@@ -162,8 +178,14 @@ def budget_use(content: Content) -> pd.DataFrame:
             if not pd.isna(wanted):
                 mask &= spent[column] == wanted
         paid.append(float(spent.loc[mask, "amount"].sum()))
+    return _with_use(budgets, paid)
+
+
+def _with_use(budgets: pd.DataFrame, paid: list[float]) -> pd.DataFrame:
     use = budgets[["budget", "kind", "period", "site", "limit"]].assign(paid=paid)
     use = use.assign(
         left=use["limit"] - use["paid"], used_fraction=use["paid"] / use["limit"].where(use["limit"] > 0)
     )
-    return use.fillna({"period": "all periods", "site": "all sites"})[columns]
+    use = use.assign(**{name: budgets.get(name) for name in ("line", "business")})
+    blank = {"period": "all periods", "site": "all sites", "line": "all lines", "business": "all businesses"}
+    return use.astype(dict.fromkeys(blank, "str")).fillna(blank)[BUDGET_USE]

@@ -17,13 +17,14 @@ PURPOSE = (
     "Payments in the period in which they fall due, undiscounted. Residual value is kept apart: it is no "
     "payment. Depreciation is straight line from the first day in service."
 )
-USE = ["budget", "kind", "period", "site", "limit", "paid", "left", "used_fraction"]
+USE = ["budget", "kind", "period", "site", "limit", "paid", "left", "used_fraction", "line", "business"]
 LABELS = {
     "kind": Label("Kind", width=30),
     "line": Label("Cost line", width=30),
     "site": Label("Site", width=18),
     "product": Label("Product", width=30),
     "budget": Label("Budget", width=30),
+    "business": Label("Business line", width=16),
     "period": Label("Period", width=16),
     "limit": Label("Limit", "{currency}", styles.MONEY_PLAIN, 16),
     "paid": Label("Paid", "{currency}", styles.MONEY_PLAIN, 16),

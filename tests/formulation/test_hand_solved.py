@@ -146,6 +146,26 @@ def test_a_budget_of_the_first_quarter_moves_half_the_purchase_to_the_second():
     assert plan.headline["total_cost"] == pytest.approx(10 * 100_000 + 5 * 43_200)
 
 
+def test_a_budget_of_one_cost_line_leaves_the_others_free():
+    # 599,000 of purchases buy five; the other five are rented all year at 20 x 8,760 = 175,200, beyond any limit.
+    case = scenario(
+        {
+            "periods": quarters(),
+            "sites": SUPPORTED,
+            "offers": [purchase(), rental()],
+            "budgets": [
+                {"budget": "machines", "kind": "total", "line": "hardware_purchase", "limit": 599_000}
+            ],
+            "demand": demand(YEAR, 10),
+        }
+    )
+    plan = solved(case)
+    bought = sum(count for (offer, _), count in units(plan).items() if offer == "purchase")
+    assert bought == 5
+    used = plan["budget_use"].set_index("budget").loc["machines"]
+    assert (used["paid"], used["left"]) == (500_000, 99_000)
+
+
 def test_distance_takes_the_far_site_from_those_who_wait_and_leaves_it_to_those_who_do_not():
     # 200 ms to the first token, of which the service takes 150: 5 ms of network fit, 100 do not. Online 4
     # requests/s near at 2 an hour, offline 3 far at 1.

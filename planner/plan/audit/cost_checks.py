@@ -8,6 +8,7 @@ from functools import partial
 import pandas as pd
 
 from planner.plan.audit.accounts import SOURCES, Accounts, counts_in_objective
+from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import payments_by_order
 from planner.plan.audit.report import Check, breaches, compare
 
@@ -61,10 +62,23 @@ def order_prices(books: Accounts) -> Check:
     return compare("order_prices", "orders", rows, "==", floor=1e-3)
 
 
+def forecast_part(books: Accounts, business: str, period: pd.Series) -> pd.Series:
+    """Return the part of each period's forecast, in effective tokens at reference yield, of one business line."""
+    shapes = books.facts.scenario.tables["shapes"]
+    made = shapes["share_fraction"] * at(books.tokens["reference_mtok"], shapes, ["workload", "shape"])
+    per_request = made.groupby(shapes["workload"]).sum()
+    asked = books.block_demand.rename("requests_per_s").reset_index()
+    mtok = asked["requests_per_s"] * books.hours_of(asked) * asked["workload"].map(per_request)
+    own = asked["workload"].map(books.facts.table("workloads", "workload")["business"]) == business
+    whole = mtok.groupby(asked["period"]).sum()
+    return period.map(mtok.where(own, 0.0).groupby(asked["period"]).sum() / whole).fillna(0.0).astype(float)
+
+
 def budget(books: Accounts) -> Check:
     """Return the check of every budget: what is really paid, undiscounted, is not above the limit.
 
-    Residuals, the value of demand and sunk book value are no payments.
+    Residuals, the value of demand and sunk book value are no payments. A business line pays its part of the
+    forecast of every cost.
     """
     ledger = books.ledger
     paid = ledger[ledger["kind"].isin(("capex", "opex")) & ledger["timing"].ne("end")]
@@ -73,9 +87,14 @@ def budget(books: Accounts) -> Check:
         counts = pd.Series(True, index=paid.index)
         if limit["kind"] != "total":
             counts &= paid["kind"].eq(limit["kind"])
-        for name in ("period", "site"):
+        for name in ("period", "site", "line"):
             if isinstance(limit[name], str):
                 counts &= paid[name].eq(limit[name])
-        spent = float(paid.loc[counts, "amount"].sum())
+        part = (
+            forecast_part(books, limit["business"], paid["period"])
+            if isinstance(limit["business"], str)
+            else 1.0
+        )
+        spent = float((paid["amount"] * part)[counts].sum())
         rows.append({"budget": limit["budget"], "left": spent, "right": limit["limit"]})
     return compare("budget", "budget", pd.DataFrame(rows, columns=["budget", "left", "right"]), "<=")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.business import forecast_share
 from planner.inputs import Scenario
 from planner.plan.finance.accounting import OPERATING
 
@@ -32,7 +33,7 @@ def chargeback_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
     books = books[books["category"].isin(OPERATING) & books["period"].map(inside).astype(bool)]
     used = _by_use(books, frames, business)
     expense = books.groupby("period", sort=False)["amount"].sum()
-    asked = forecast_share(c, business)
+    asked = forecast_share(c)
     allocated = asked.assign(
         amount=asked["share_fraction"] * asked["period"].map(expense).fillna(0.0).astype(float)
     )
@@ -46,25 +47,6 @@ def chargeback_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
     stacked = pd.concat([part.assign(view=view) for view, part in parts.items()], ignore_index=True)
     summed = stacked.groupby(CHARGE[:-1], sort=False, as_index=False)["amount"].sum()
     return summed.astype(dict.fromkeys(CHARGE[:-1], "str"))
-
-
-def forecast_share(c: Coefficients, business: pd.Series) -> pd.DataFrame:
-    """Return business, period, share_fraction of the forecast in effective tokens at reference yield."""
-    mean = (
-        (c.shapes["share_fraction"] * c.shapes["reference_mtok_per_request"])
-        .groupby(c.shapes["workload"])
-        .sum()
-    )
-    asked = c.demand.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
-    asked = asked.assign(
-        business=asked["workload"].map(business),
-        mtok=asked["requests_per_s"] * asked["hours"] * asked["workload"].map(mean).astype(float),
-    )
-    table = asked.groupby(["business", "period"], sort=False, as_index=False)["mtok"].sum()
-    whole = table.groupby("period")["mtok"].transform("sum")
-    return table[whole > 0].assign(share_fraction=table["mtok"] / whole)[
-        ["business", "period", "share_fraction"]
-    ]
 
 
 def _by_use(books: pd.DataFrame, frames: Mapping[str, pd.DataFrame], business: pd.Series) -> pd.DataFrame:
@@ -113,3 +95,32 @@ def _loaded(used: pd.DataFrame) -> pd.DataFrame:
     )
     stranded = used[used["business"].eq(IDLE) & ~used["period"].isin(own["period"])]
     return pd.concat([loaded, stranded], ignore_index=True)
+
+
+def budget_use_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return budget, kind, line, business, period, site, limit, paid, left: what the plan pays under each limit.
+
+    A business line pays its share of the period's forecast of every cost.
+    """
+    costs = frames["costs"]
+    paid = costs[costs["kind"].isin(("capex", "opex")) & costs["timing"].ne("end")]
+    share = forecast_share(c).set_index(["business", "period"])["share_fraction"]
+    rows = []
+    for limit in scenario.tables["budgets"].to_dict("records"):
+        counts = pd.Series(limit["kind"] == "total", index=paid.index) | paid["kind"].eq(limit["kind"])
+        for name in ("period", "site", "line"):
+            if isinstance(limit[name], str):
+                counts &= paid[name].eq(limit[name])
+        amount = paid.loc[counts].groupby("period")["amount"].sum()
+        if isinstance(limit["business"], str):
+            amount = (
+                amount
+                * share.reindex([(limit["business"], period) for period in amount.index])
+                .fillna(0.0)
+                .to_numpy()
+            )
+        rows.append({**limit, "paid": float(amount.sum())})
+    columns = ["budget", "kind", "line", "business", "period", "site", "limit", "paid"]
+    table = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[:-2], "str"))
+    table = table.astype({"limit": float, "paid": float})
+    return table.assign(left=table["limit"] - table["paid"])

@@ -20,7 +20,7 @@ from planner.plan.finance.assets import asset_frame, end_of_life
 from planner.plan.finance.calendar import finance_periods
 from planner.plan.finance.case import investment_frame, life_frame, trend_frame
 from planner.plan.finance.cash import loan_cash, operating_cash, tax_cash
-from planner.plan.finance.chargeback import chargeback_frame
+from planner.plan.finance.chargeback import budget_use_frame, chargeback_frame
 from planner.plan.finance.commitments import commitment_frame
 from planner.plan.finance.reconciliation import reconciliation_frame
 from planner.plan.finance.use import used_frame
@@ -85,12 +85,13 @@ def _accounting(
 def finance_views(
     scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]
 ) -> dict[str, pd.DataFrame]:
-    """Return the frames chargeback, investment, unit_cost_trend, depreciation_lives, made from the ledgers."""
+    """Return chargeback, investment, unit_cost_trend, depreciation_lives, budget_use, made from the ledgers."""
     return {
         "chargeback": chargeback_frame(scenario, c, frames),
         "investment": investment_frame(scenario, frames, frames["tokens"]),
         "unit_cost_trend": trend_frame(frames),
         "depreciation_lives": life_frame(frames),
+        "budget_use": budget_use_frame(scenario, c, frames),
     }
 
 
