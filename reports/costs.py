@@ -22,6 +22,7 @@ LINE_ORDER = (
     "on_demand_rent",
     "spot_rent",
     "api_tokens",
+    "resale",
     "facility_build",
     "cooling_build",
     "facility_residual",

@@ -68,6 +68,13 @@ def contract_terms() -> Mapping[str, object]:
         "concentration": shares,
         "concentration_tiers": cheaper,
         "commissioning_pace": pace,
+        "retirable": table(
+            "offer site cooling period age_years value_per_unit",
+            ("fleet:old", "hall", "air", "t1", 3.0, 40_000.0),
+        ),
+        "retire_reach": table(
+            "offer site cooling period gone_period", ("fleet:old", "hall", "air", "t1", "t1")
+        ),
         "api": api,
         "api_limits": table("api_offer period mtok", ("tokens", "t2", 9_000.0)),
     }

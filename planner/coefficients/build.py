@@ -16,6 +16,7 @@ from planner.coefficients import (
     order_cost,
     order_terms,
     purchase_policy,
+    retirement,
     serving,
     site,
 )
@@ -86,6 +87,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     tiers, tier_reach = order_terms.tier_frames(scenario, orders, supply, useful)
     ordered = order_cost.order_costs(scenario, stand, orders, alive, periods)
     bought = api.api_options(scenario, workloads, shapes, demand, periods)
+    leaving = retirement.retirable(scenario, stand, owned, periods)
     tiered = order_terms.tier_costs(ordered, tiers)
     shares, tier_shares = purchase_policy.share_weights(scenario, stand, orders, ordered, tiered)
     around = environment(scenario, periods, blocks, block_prices)
@@ -133,6 +135,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "module": energisation.module_costs(scenario, path, periods),
             "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
             "api": api.api_costs(bought, blocks),
+            "retire": retirement.resale_income(leaving),
             "unserved": lost_value,
             "constant": pd.concat([served_value, cost.delivered_costs(around)], ignore_index=True),
         },
@@ -143,6 +146,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         concentration=shares,
         concentration_tiers=tier_shares,
         commissioning_pace=purchase_policy.commissioned_orders(scenario, stand, orders),
+        retirable=leaving,
+        retire_reach=retirement.retire_reach(leaving, periods),
         api=bought,
         api_limits=api.api_limits(scenario, periods),
         energised=path,
@@ -219,6 +224,7 @@ LABELS: Mapping[str, list[str]] = {
     "rent_hour": [*fleet.STAND, "period", "block"],
     "run": ["point", "site", "cooling", "period", "block"],
     "flow": ["workload", "shape", "region", "site", "period", "block"],
+    "retire": [*fleet.STAND, "period"],
     "api": ["api_offer", "workload", "shape", "region", "period", "block"],
     "unserved": ["workload", "region", "period", "block"],
     "waiting": deferral.WAITING,

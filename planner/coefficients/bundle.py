@@ -15,6 +15,7 @@ from planner.coefficients.environment import Environment
 from planner.coefficients.failures import Failures
 from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.coefficients.purchase_policy import ORDER, SHARES, TIER_SHARES
+from planner.coefficients.retirement import RETIRABLE, RETIRE_REACH
 from planner.inputs import Settings
 
 SPANS = ["point", "site", "cooling", "product", "units_per_replica", "peak_ratio"]
@@ -81,6 +82,8 @@ class Coefficients:
         Orders of hardware at sites with a stated pace: site, in_service_period, most_units.
     api, api_limits
         What token services may serve and at which price per request; most Mtok by service and period.
+    retirable, retire_reach
+        Lots that may be taken out early: when, for how much; the periods in which they are gone then.
     costs
         Family name -> label columns of the family, line, kind, paid_period, timing, amount per unit of the column.
         Key ``constant`` holds amounts that no decision changes.
@@ -141,3 +144,5 @@ class Coefficients:
     failures: Failures = field(default_factory=Failures)
     api: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API))
     api_limits: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API_LIMITS))
+    retirable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RETIRABLE))
+    retire_reach: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RETIRE_REACH))

@@ -60,7 +60,8 @@ def spending_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return column, line, kind, paid_period, site, amount of all that is really paid: no residual, no value."""
     parts = []
     for family, table in c.costs.items():
-        if family in ("constant", "unserved") or table.empty:
+        # Nor does what a sold unit brings make room in a budget.
+        if family in ("constant", "unserved", "retire") or table.empty:
             continue
         joined = table.merge(columns.frame(family), on=LABELS[family], validate="many_to_one")
         # What a token service is paid belongs to no site.

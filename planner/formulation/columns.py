@@ -27,6 +27,7 @@ VARIABLES: Mapping[str, str] = {
     "rent_hour": "units rented for a block, released by the hour",
     "run": "units busy at an operating point (mean over the block)",
     "flow": "requests/s of a shape routed from a region to a site, first attempts",
+    "retire": "units of an existing lot taken out at the start of a period, integer",
     "api": "requests/s sent to a token service, first attempts",
     "unserved": "requests/s of optional demand not served",
     "waiting": "requests/s x h put off at the end of an hour",
@@ -75,6 +76,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "rent_hour": c.rents[hourly].merge(c.blocks[["period", "block"]], on="period")[LABELS["rent_hour"]],
         "run": runs[LABELS["run"]],
         "flow": flows[LABELS["flow"]],
+        "retire": c.retirable[LABELS["retire"]],
         "api": api_labels(c.api, c.blocks)[LABELS["api"]],
         "unserved": _optional(c)[LABELS["unserved"]],
         "waiting": c.deferrable[LABELS["waiting"]],
@@ -92,7 +94,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
     }
     return pack(
         frames,
-        integer={"order", "rent", "lots", "module", "unpowered", "replicas", *BINARIES}
+        integer={"order", "rent", "lots", "retire", "module", "unpowered", "replicas", *BINARIES}
         | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
     )
 

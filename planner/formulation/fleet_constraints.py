@@ -14,11 +14,13 @@ STAND = ["offer", "site", "cooling"]
 def fleet_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Units in service are the orders that have arrived and not reached their end of life, plus the existing lot.
 
-    installed[o,s,e,t] + unpowered[o,s,e,t] - sum_{t'} alive[o,s,e,t',t] * order[o,s,e,t']  ==  E[o,s,e,t]
+    installed[o,s,e,t] + unpowered[o,s,e,t] + sum_{t'<=t} retire[o,s,e,t']
+        - sum_{t'} alive[o,s,e,t',t] * order[o,s,e,t']  ==  E[o,s,e,t]
     for every offer or lot o, site s, cooling e, period t in which a unit of it can be in service
 
     installed  units in service                                        column installed
     unpowered  units delivered that wait for power                     column unpowered, where they may
+    retire     units of an existing lot taken out at the start of t'   column retire, where they may
     order      units ordered in t'                                     column order
     alive      1 when an order of t' serves in t: t' + lead + install <= t < in service + life or term (c.alive)
     E          units of an existing lot in service in t                c.fleet_units, units
@@ -32,9 +34,12 @@ def fleet_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     existing = rows.merge(c.fleet_units, on=[*STAND, "period"], how="left")["units"].fillna(0.0)
     key = [*STAND, "period"]
     waiting = columns.frame("unpowered")
+    gone = c.retire_reach.merge(columns.frame("retire"), on=[*STAND, "period"])
+    gone = gone.drop(columns="period").rename(columns={"gone_period": "period"})
     parts = [
         terms(rows, installed, key, 1.0),
         terms(rows, waiting, key, 1.0),
+        terms(rows, gone, key, 1.0),
         terms(rows, arrived, key, -1.0),
     ]
     return row_block("fleet_balance", rows, "==", existing.to_numpy(), parts)

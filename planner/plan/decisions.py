@@ -54,6 +54,7 @@ def decision_frames(
         "hourly_rent": decided(columns, values, "rent_hour", "units").drop(columns="column"),
         "serving": serving,
         "flows": flows,
+        "retirements": _retirements(c, columns, values),
         "api": _api(c, columns, values),
         "placement": _placement(c, flows),
         "unserved": decided(columns, values, "unserved", "requests_per_s").drop(columns="column"),
@@ -229,6 +230,15 @@ def _serving(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Da
             "generated_mtok",
         ]
     ]
+
+
+def _retirements(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
+    """Return the units of existing lots taken out at the start of a period, their age and what they bring."""
+    out = decided(columns, values, "retire", "units").drop(columns="column")
+    table = out.merge(c.retirable, on=[*STAND, "period"], validate="one_to_one")
+    numbers = {name: table[name].astype(float) for name in ("units", "age_years", "value_per_unit")}
+    labels = dict.fromkeys([*STAND, "period"], "str")
+    return table.astype(labels).assign(**numbers, income=numbers["units"] * numbers["value_per_unit"])
 
 
 def _api(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:

@@ -335,6 +335,11 @@ FLEET = Table(
             "currency per unit",
             "price paid for one unit, the base of its maintenance; blank = lowest purchase price of the product today",
         ),
+        fraction(
+            "resale_fraction",
+            "share of its market value at that age a buyer pays for a unit taken out early (0 = scrapped); blank = the "
+            "lot is kept until it retires",
+        ),
         date("retire_date", "last day; blank = in_service_date + life of the product"),
         number(
             "book_value", "currency", "net book value of the lot today (sunk: shown, not in the objective)"

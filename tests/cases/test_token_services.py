@@ -51,11 +51,6 @@ SERVICE = {
     "price_output_per_mtok": 4.0,
     **SAID,
 }
-FACTORS = [
-    {"metric": metric, "statistic": name, "ratio_to_median": ratio, "attained_fraction": 0.95, **SAID}
-    for metric in ("ttft", "tpot")
-    for name, ratio in (("p95", 2), ("unstated", 1))
-]
 SECONDS = 8_760 * 3_600
 
 
@@ -67,7 +62,6 @@ def served(rate: float, work: dict | None = None, **service: object) -> Scenario
             "periods": one_year(),
             "sites": [hall(), cloud()],
             "models": [MODEL],
-            "statistic_factors": FACTORS,
             "workloads": [workload(model="dense-8b", **(work or {}))],
             "shapes": [shape(input_tokens=1_000, output_tokens=500)],
             "operating_points": [point(model="dense-8b", **timed)],

@@ -114,7 +114,18 @@ def test_a_lease_of_one_period_serves_in_that_period_only(columns):
 def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns):
     whole = {block.family for block in columns.blocks if block.integer.all()}
     fluid = {block.family for block in columns.blocks if not block.integer.any()}
-    bought = {"order", "placed", "lots", "tier", "rent", "rent_hour", "module", "unpowered", "replicas"}
+    bought = {
+        "order",
+        "placed",
+        "lots",
+        "tier",
+        "retire",
+        "rent",
+        "rent_hour",
+        "module",
+        "unpowered",
+        "replicas",
+    }
     bought |= {"failure_pool"}
     assert whole == {*bought, "open", "bill_tier_reached", "peak_block"}
     assert whole | fluid == {block.family for block in columns.blocks}

@@ -304,6 +304,7 @@ BESIDE_THEIR_CASES = {
     "investment",
     *("ordered_in_time", "commissioned", "minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),
+    *("retired_units", "cost resale"),
     *("api_admissible", "api_allowance", "cost api_tokens"),
     *("concentration", "commissioning_pace", "export_limits"),
     *("utilisation_caps", "pool_latency"),

@@ -14,7 +14,12 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.commitment_costs import commitment_entries
 from planner.plan.audit.energised import module_entries, waiting_entries
 from planner.plan.audit.environment_checks import ppa_entries
-from planner.plan.audit.hardware_costs import keeping_entries, order_entries, rent_entries
+from planner.plan.audit.hardware_costs import (
+    keeping_entries,
+    order_entries,
+    rent_entries,
+    resale_entries,
+)
 from planner.plan.audit.minimum_bills import topup_entries
 from planner.plan.audit.report import beside, total
 from planner.plan.audit.site_costs import (
@@ -42,6 +47,7 @@ SOURCES: Mapping[str, Source] = {
     "on_demand_rent": rent_entries,
     "spot_rent": rent_entries,
     "api_tokens": api_entries,
+    "resale": resale_entries,
     "maintenance": keeping_entries,
     "spares": keeping_entries,
     "facility_rent": keeping_entries,

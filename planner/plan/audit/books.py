@@ -148,11 +148,30 @@ class Books:
         """
         rows, columns = np.nonzero(self.serves)
         orders = self.orders.iloc[rows].assign(period=self.facts.periods.index[columns])
-        lots = self.lots
+        lots = self.kept_lots
         both = pd.concat(
             [orders[[*STAND, "period", "units"]], lots[[*STAND, "period", "units"]]], ignore_index=True
         )
         return total(both["units"], both, [*STAND, "period"])
+
+    @cached_property
+    def retirements(self) -> pd.DataFrame:
+        """Return the units of existing lots taken out early; none where the plan states none."""
+        return self.plan.frames.get("retirements", pd.DataFrame(columns=[*STAND, "period", "units"]))
+
+    @cached_property
+    def kept_lots(self) -> pd.DataFrame:
+        """Return ``lots`` less what has been taken out by each period."""
+        lots, out = self.lots, self.retirements
+        if out.empty:
+            return lots
+        ordinal = self.facts.periods["ordinal"]
+        pairs = lots[[*STAND, "period"]].merge(
+            out[[*STAND, "period", "units"]].rename(columns={"period": "since"}), on=STAND
+        )
+        gone = pairs[pairs["since"].map(ordinal).to_numpy() <= pairs["period"].map(ordinal).to_numpy()]
+        left = at(total(gone["units"], gone, [*STAND, "period"]), lots, [*STAND, "period"]).fillna(0.0)
+        return lots.assign(units=lots["units"] - left)
 
     @cached_property
     def lots(self) -> pd.DataFrame:

@@ -81,7 +81,9 @@ def budget(books: Accounts) -> Check:
     forecast of every cost.
     """
     ledger = books.ledger
-    paid = ledger[ledger["kind"].isin(("capex", "opex")) & ledger["timing"].ne("end")]
+    paid = ledger[
+        ledger["kind"].isin(("capex", "opex")) & ledger["timing"].ne("end") & ledger["line"].ne("resale")
+    ]
     rows = []
     for limit in books.facts.scenario.tables["budgets"].to_dict("records"):
         counts = pd.Series(True, index=paid.index)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import present_value
-from planner.plan.audit.facts import LOT, RENTED
+from planner.plan.audit.facts import LOT, RENTED, at
 from planner.plan.audit.report import total
 from planner.plan.audit.standing import STAND, lowest_purchase_price, price_at
 from planner.units import DAYS_PER_WEEK, HOURS_PER_MONTH, HOURS_PER_YEAR, KW_PER_MW
@@ -283,3 +283,34 @@ def warranty_years_used(books: Books) -> pd.DataFrame:
     ends = starts[np.minimum(covered["first"].to_numpy(int), len(periods) - 1)] + covered["warranty_years"]
     years = np.minimum(ends - books.period_of(covered, "start_years"), books.period_of(covered, "years"))
     return covered.assign(unit_years=covered["units"] * np.maximum(years.to_numpy(float), 0.0))
+
+
+def resale_values(books: Books) -> pd.DataFrame:
+    """Return the units of lots taken out, with the lot's units, resale share and value of one unit at its age."""
+    out = books.retirements
+    fleet = books.facts.scenario.tables["fleet"].assign(
+        offer=lambda lots: (LOT + lots["fleet"]).astype("str")
+    )
+    about = at(
+        fleet.set_index("offer")[["product", "units", "in_service_date", "resale_fraction"]], out, ["offer"]
+    )
+    start = pd.Series(books.period_of(out, "start_date"), index=out.index)
+    age = ((start - about["in_service_date"]) / pd.Timedelta(days=365.25)).to_numpy(float)
+    asset = about["product"].map(books.facts.table("products", "product")["asset_class"])
+    table = books.facts.scenario.tables["residuals"].sort_values("age_years")
+    left = []
+    for name, years in zip(asset, age, strict=True):
+        known = table[table["asset_class"] == name]
+        left.append(
+            float(np.interp(years, known["age_years"], known["residual_fraction"])) if len(known) else 0.0
+        )
+    owned = out.assign(product=about["product"], mode="owned")
+    price = upkeep_price(books, owned).to_numpy(float)
+    share = about["resale_fraction"].astype(float)
+    return out.assign(lot_units=about["units"], share=share, value=share.fillna(0.0) * price * np.array(left))
+
+
+def resale_entries(books: Books) -> pd.DataFrame:
+    """Return what units of lots taken out early bring, at the start of the period."""
+    out = resale_values(books)
+    return entries(out, "resale", "opex", "start", -out["units"] * out["value"])

@@ -7,7 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
-from planner.plan.audit.hardware_costs import payments_by_order
+from planner.plan.audit.hardware_costs import payments_by_order, resale_values
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 from planner.plan.audit.standing import STAND
 
@@ -146,3 +146,12 @@ def export_limits(books: Books) -> Check:
         since = pd.isna(row["from_date"]) | (start >= row["from_date"])
         broken |= hardware & chip.eq(row["chip"]) & country.eq(row["country"]) & since
     return breaches("export_limits", "orders", orders, broken, ["offer", "site", "period"])
+
+
+def retired_units(books: Books) -> Check:
+    """Return the check that only lots with a stated resale are taken out early, and no more units than they have."""
+    out = resale_values(books)
+    allowed = out["lot_units"].where(out["share"].notna(), 0.0)
+    taken = total(out["units"], out, ["offer"]).rename("left").reset_index()
+    limit = allowed.groupby(out["offer"]).max()
+    return compare("retired_units", "fleet_balance", taken.assign(right=at(limit, taken, ["offer"])), "<=")

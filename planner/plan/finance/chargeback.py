@@ -91,7 +91,7 @@ def _loaded(used: pd.DataFrame) -> pd.DataFrame:
     whole = own.groupby("period")["amount"].transform("sum")
     extra = own["period"].map(idle).fillna(0.0).astype(float)
     loaded = own.assign(
-        amount=own["amount"] * (1.0 + np.divide(extra, whole, out=np.zeros(len(own)), where=whole > 0))
+        amount=own["amount"] * (1.0 + np.divide(extra, whole, out=np.zeros(len(own)), where=whole != 0))
     )
     stranded = used[used["business"].eq(IDLE) & ~used["period"].isin(own["period"])]
     return pd.concat([loaded, stranded], ignore_index=True)
