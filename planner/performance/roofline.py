@@ -188,15 +188,17 @@ def prefill_s(
 
     Causal attention at the mean context ``cached + L/2``; models with a sparse-attention indexer spend
     ``sparse_prefill_ratio`` times the bare products (indexer scores over the whole prompt). Up to the longest
-    prompts of the fit, attention keeps the fitted share of the compute path; what lies beyond runs at that share
-    of the BF16 rate, because attention kernels do not speed up with narrower weights.
+    prompts of the fit, attention keeps the fitted share of the compute path; what lies beyond runs at a share of
+    the BF16 rate of its own, because attention kernels do not speed up with narrower weights.
     """
     context = cached_tokens + np.asarray(prompt_tokens) / 2.0
     attention = attention_flops(deployment, context, deployment.head_dim)
     attention = prompt_tokens * attention / constants.prefill_attention_mfu_ratio
     compute = deployment.chips * deployment.mfu * deployment.peak_flops
     beyond = np.maximum(1.0 - 0.5 * constants.fitted_prompt_tokens / np.maximum(context, 1.0), 0.0)
-    slower = np.maximum(deployment.mfu * deployment.peak_flops / deployment.attention_flops_per_s, 1.0)
+    fitted = deployment.mfu * deployment.peak_flops * constants.prefill_attention_mfu_ratio
+    long = deployment.attention_flops_per_s * constants.long_attention_mfu_ratio
+    slower = np.maximum(fitted / long, 1.0)
     attention = attention * (1.0 + beyond * (slower - 1.0))
     sparse = np.where(np.isfinite(deployment.sparse_topk), constants.sparse_prefill_ratio, 1.0)
     work_s = (product_flops(deployment, prompt_tokens, constants) + attention) / compute

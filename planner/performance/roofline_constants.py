@@ -40,6 +40,7 @@ class RooflineConstants:
     first_token_chunk_tokens: float
     first_token_queue_ratio: float
     fitted_prompt_tokens: float
+    long_attention_mfu_ratio: float
     transfer_efficiency_fraction: float
     measured_band_low_ratio: float
     measured_band_high_ratio: float
