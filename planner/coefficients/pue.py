@@ -172,3 +172,30 @@ def _pue_of_rows(rows: pd.DataFrame, outdoor_c: np.ndarray) -> np.ndarray:
     plant = {name: rows[name].to_numpy(dtype=float) for name in OPTION_COLUMNS}
     hosted = (rows["medium"] == HOSTED).to_numpy()
     return np.where(hosted, 1.0, partial_pue(outdoor_c, **plant))
+
+
+def free_cooling(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return how many hours of each period every hall's options need no chiller, and their PUE over the calendar.
+
+    From the region's mean temperature by month and local hour, whatever runs in the hall.
+
+    Returns
+    -------
+    DataFrame: site, cooling, period, hours, free_cooling_hours, pue (mean over the hours of the period).
+    """
+    options = _site_options(scenario)
+    options = options[options["medium"] != HOSTED]
+    offsets = scenario.tables["regions"].set_index("region")["utc_offset_h"]
+    joined = options.merge(cells, how="cross")
+    offset = joined["region"].map(offsets).to_numpy(dtype=float)
+    joined["hour"] = local_hours(joined["hour_utc"].to_numpy(), offset)
+    outdoor = _mean_temperature(scenario.tables["climate"])
+    joined = joined.merge(outdoor, on=["region", "month", "hour"], how="left", sort=False)
+    free = joined["outdoor_c"] <= joined["supply_c"] - joined["approach_k"]
+    joined = joined.assign(
+        free_cooling_hours=joined["hours"].where(free, 0.0),
+        weighted=_pue_of_rows(joined, joined["outdoor_c"].to_numpy()) * joined["hours"],
+    )
+    key = ["site", "cooling", "period"]
+    total = joined.groupby(key, sort=False)[["hours", "free_cooling_hours", "weighted"]].sum().reset_index()
+    return total.assign(pue=total["weighted"] / total["hours"]).drop(columns="weighted")

@@ -10,6 +10,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import STAND
+from planner.coefficients.pue import free_cooling
 from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
@@ -56,6 +57,7 @@ def solved_plan(
         "refused_points": points.refused,
         "routes": points.routes,
         "block_cells": c.assigned_cells,
+        "free_cooling": free_cooling(scenario, c.assigned_cells),
     }
     if not c.pools.empty:
         pools = pools_of_plan(c, columns, values)

@@ -13,7 +13,7 @@ from reports.content import Content, by_period
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
 from reports.sheets.energisation import energisation
-from reports.sheets.pue import pue_target
+from reports.sheets.pue import free_cooling_hours, pue_target
 
 ROWS_BESIDE_CHART = 24
 """Rows that share a printed page with the chart; more push it to the next page."""
@@ -44,6 +44,7 @@ def fill(book: Workbook, content: Content) -> None:
     energisation(page)
     _energy(page)
     pue_target(page)
+    free_cooling_hours(page)
     _bill(page)
     _peaks(page)
     _billed_months(page)

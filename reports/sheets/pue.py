@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from reports import styles
-from reports.blocks import list_block
+from reports.blocks import list_block, time_block, time_columns
+from reports.content import by_period
 from reports.labels import Label
 from reports.layout import Page, section
 
@@ -50,3 +51,14 @@ def pue_target(page: Page) -> None:
             "bill_fraction": Label("Of the bill", "%", styles.PERCENT, 14),
         },
     )
+
+
+def free_cooling_hours(page: Page) -> None:
+    """Write the hours of each period in which an option needs no chiller, by the climate of the site."""
+    free = page.content.frame("free_cooling", ["site", "cooling", "period", "free_cooling_hours"])
+    if free.empty:
+        return
+    section(page, "Free-cooling hours, by climate and option", time_columns(page.content))
+    wide = by_period(free, ["site", "cooling"], "free_cooling_hours", page.content.timeline)
+    labels = {"site": Label("Site", width=20), "cooling": Label("Cooling", width=18)}
+    time_block(page, wide, ["site", "cooling"], "h", styles.HOURS, labels=labels)

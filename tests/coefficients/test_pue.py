@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogs import __file__ as catalog_file
-from planner.coefficients.pue import OPTION_COLUMNS, design_pue, free_cooling_hours, partial_pue, pue_by_cell
+from planner.coefficients.pue import (
+    OPTION_COLUMNS,
+    design_pue,
+    free_cooling,
+    free_cooling_hours,
+    partial_pue,
+    pue_by_cell,
+)
 from planner.errors import InputError
 from planner.inputs import calendar_cells, make_scenario
 from planner.tables import HOURS
@@ -146,3 +153,23 @@ def test_an_option_that_chills_needs_all_its_numbers():
     case = scenario(cooling=[{"cooling": "water", "medium": "liquid", **half, **provenance}])
     with pytest.raises(InputError, match="chiller_cop"):
         design_pue(case)
+
+
+def test_free_cooling_hours_of_a_period_are_counted_day_by_day():
+    limit = WATER["supply_c"] - WATER["approach_k"]
+    base = limit - 3.0
+    case = scenario(climate=climate_rows("r", base))
+    found = free_cooling(case, calendar_cells(case)).set_index(["site", "cooling", "period"])
+    # January: base + 1 + at / 10 stays below the limit; February: base + 2 + at / 10 does until ten o'clock.
+    hours, free, total = 0, 0, 0.0
+    for month, days in ((1, 31), (2, 28)):
+        for at in range(24):
+            outdoor = base + month + at / 10
+            hours, free = hours + days, free + days * (outdoor <= limit)
+            total += days * float(partial_pue(outdoor, **WATER))
+    row = found.loc["hall", "water", "winter"]
+    assert 0 < free < hours
+    assert row["free_cooling_hours"] == pytest.approx(free)
+    assert row["hours"] == hours
+    assert row["pue"] == pytest.approx(total / hours)
+    assert len(found) == 1
