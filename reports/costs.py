@@ -46,6 +46,7 @@ LINE_ORDER = (
     "cooling_maintenance",
     "staff",
     "network",
+    "egress",
 )
 """Cost lines in reading order; any other line follows them by name."""
 

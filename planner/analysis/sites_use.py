@@ -81,7 +81,7 @@ def site_use(study: Study, model: PlanModel, values: np.ndarray, site: str) -> S
     mine = energy[energy["site"] == site]
     return SiteUse(
         float(lines["amount"].sum()),
-        float(tokens["mtok_discounted"].sum()),
+        float(model.denominator @ values),
         float(tokens.loc[tokens["site"] == site, "mtok_discounted"].sum()),
         grouped,
         float(mine["kwh"].sum()),

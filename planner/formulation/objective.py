@@ -26,7 +26,7 @@ def cost_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
             joined = table.assign(column=-1)
         else:
             joined = table.merge(columns.frame(family), on=LABELS[family], validate="many_to_one")
-            if len(joined) != len(table) and family != "unserved":
+            if len(joined) != len(table) and family not in ("unserved", "flow"):
                 raise ValueError(f"{family}: {len(table) - len(joined)} cost rows have no column")
         parts.append(joined.assign(family=family, discount_factor=discounted(joined, c.periods)))
     return pd.concat(parts, ignore_index=True)

@@ -210,6 +210,13 @@ WORKLOADS = Table(
             soft=(0, 500),
             band=(0, 1e5),
         ),
+        number(
+            "egress_bytes_per_token",
+            "bytes/token",
+            "bytes sent to the user per visible output token, framing included; blank = 0, no egress is paid",
+            soft=(2, 1_000),
+            band=(0, 1e5),
+        ),
         fraction(
             "critical_fraction",
             "share of demand still served, within its latency, after every loss of failure_cases; blank = 0",

@@ -403,6 +403,26 @@ LATENCY = Table(
     ),
 )
 
+EGRESS_PRICES = Table(
+    "egress_prices",
+    "price of data that leaves a site's region for its users",
+    ("from_region", "to_region"),
+    (
+        key("from_region", "where the site is", "regions.region"),
+        key("to_region", "where the users are", "regions.region"),
+        number(
+            "price_per_gb",
+            "currency/GB",
+            "price of one GB (1e9 bytes) sent that way; inside one region 0 without a row",
+            required=True,
+            soft=(0, 0.2),
+            band=(0, 2),
+        ),
+        key("currency", "currency of the price", "fx.currency"),
+        *provenance(),
+    ),
+)
+
 TABLES = (
     REGIONS,
     COOLING,
@@ -417,4 +437,5 @@ TABLES = (
     PPAS,
     RESOURCE_LIMITS,
     LATENCY,
+    EGRESS_PRICES,
 )

@@ -766,7 +766,7 @@ def by_hand() -> Scenario:
 
 def survives() -> Scenario:
     """Two halls and a cloud; half of the demand survives the loss of any, and all of it that of one box; the
-    data stays in its two countries.
+    data stays in its two countries, and answers from the west cost their way.
     """
     tables = base_tables()
     hall = tables["sites"][0]
@@ -780,7 +780,16 @@ def survives() -> Scenario:
     ]
     tables["facility_options"] += [{"site": "annex", "cooling": "air"}]
     tables["workloads"] = [
-        workload("chat", critical_fraction=0.5, residency_regions="east", residency_countries="B")
+        workload(
+            "chat",
+            critical_fraction=0.5,
+            residency_regions="east",
+            residency_countries="B",
+            egress_bytes_per_token=900,
+        )
+    ]
+    tables["egress_prices"] = [
+        {"from_region": "west", "to_region": "east", "price_per_gb": 0.16, "currency": "EUR", **SAID}
     ]
     tables["failure_cases"] = [
         {"failure_case": "any site", "loss": "each_site"},

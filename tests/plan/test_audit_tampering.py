@@ -208,6 +208,7 @@ LINES = {
     "far_apart": ("lease",),
     "owned": ("facility_build", "cooling_build", "facility_residual", "cooling_maintenance", "site_opening"),
     "optional": ("optional_demand_value",),
+    "survives": ("egress",),
     "unpowered": ("site_module", "site_module_residual", "delivered_not_powered"),
 }
 LEDGER = [

@@ -169,6 +169,25 @@ def users_reach_the_sites(view: View) -> Iterator[Finding]:
             yield Notice(demand.fault(int(at), "region", message))  # type: ignore[call-overload]
 
 
+def egress_of_every_way_has_a_price(view: View) -> Iterator[Finding]:
+    """Yield workloads that state bytes per token and a way from a site to their users without a price."""
+    workloads, prices = view["workloads"], view.frame("egress_prices")
+    known = set(zip(prices["from_region"], prices["to_region"], strict=True))
+    places = view.frame("sites")["region"].dropna().unique()
+    demand = view.frame("demand")
+    for at in rows_where(workloads, workloads.frame["egress_bytes_per_token"].fillna(0.0) > 0):
+        users = (
+            demand.loc[demand["workload"] == workloads.frame["workload"].iloc[at], "region"].dropna().unique()
+        )
+        ways = [(place, user) for place in places for user in users if place != user]
+        unknown = [f"{place} to {user}" for place, user in ways if (place, user) not in known]
+        if unknown:
+            message = f"egress_prices has no price from {', '.join(unknown[:6])}" + (
+                f" and {len(unknown) - 6} more ways" if len(unknown) > 6 else ""
+            )
+            yield workloads.fault(at, "egress_bytes_per_token", message)
+
+
 CLIMATE = ("climate.region", "climate.month", *(f"climate.{hour}" for hour in HOURS))
 SITE = ("sites.kind", "sites.region", "sites.tariff")
 
@@ -183,6 +202,17 @@ RULES = (
         ("sites.build_capex_per_kw", "sites.build_weeks", "sites.build_life_years"),
     ),
     Rule(colo_states_its_rent, ("sites.kind", "sites.rent_per_kw_month")),
+    Rule(
+        egress_of_every_way_has_a_price,
+        (
+            "workloads.egress_bytes_per_token",
+            "sites.region",
+            "demand.workload",
+            "demand.region",
+            "egress_prices.from_region",
+            "egress_prices.to_region",
+        ),
+    ),
     Rule(climate_is_smooth, (*CLIMATE, "climate.design_c")),
     Rule(round_trip_fits_the_distance, ("latency.rtt_ms", "regions.continent")),
     Rule(

@@ -24,6 +24,7 @@ from planner.plan.audit.minimum_bills import topup_entries
 from planner.plan.audit.report import beside, total
 from planner.plan.audit.site_costs import (
     build_entries,
+    egress_entries,
     energy_entries,
     opening_entries,
     peak_entries,
@@ -71,6 +72,7 @@ SOURCES: Mapping[str, Source] = {
     "minimum_take": topup_entries,
     "ppa": ppa_entries,
     "ppa_offset": ppa_entries,
+    "egress": egress_entries,
     "optional_demand_value": value_entries,
     "commitment_after_horizon": commitment_entries,
     "sunk_book_value": sunk_entries,

@@ -14,7 +14,7 @@ from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.hardware_costs import entries, sinking_fund
 from planner.plan.audit.month_bills import by_month, month_entries, owed_sites
 from planner.plan.audit.report import total
-from planner.units import G_PER_KG, KG_PER_TONNE, SECONDS_PER_HOUR
+from planner.units import BYTES_PER_GB, G_PER_KG, KG_PER_TONNE, SECONDS_PER_HOUR
 
 
 def hall_readiness(books: Books) -> pd.DataFrame:
@@ -192,6 +192,31 @@ def peak_entries(books: Books) -> pd.DataFrame:
     per_kw = at(months, peaks, key).fillna(0.0)
     plain = entries(peaks, "demand_charge", "opex", "mid", peaks["peak_kw"] * per_kw)
     return pd.concat([plain, month_entries(books)], ignore_index=True)
+
+
+def egress_entries(books: Books) -> pd.DataFrame:
+    """Return what the answers of every flow cost on their way: GB x price of the way, nothing without a price.
+
+    GB = requests/s x 3600 x hours x (1 + retries) x visible tokens x bytes/token / 1e9
+    """
+    flows, facts = books["flows"], books.facts
+    prices = facts.scenario.tables["egress_prices"]
+    per_gb = dict(
+        zip(
+            zip(prices["from_region"], prices["to_region"], strict=True),
+            prices["price_per_gb"] * facts.fx(prices["currency"]),
+            strict=True,
+        )
+    )
+    region = flows["site"].map(facts.sites["region"])
+    price = np.array([per_gb.get(way, 0.0) for way in zip(region, flows["region"], strict=True)], dtype=float)
+    about = at(facts.workloads[["egress_bytes_per_token", "retry_fraction"]], flows, ["workload"])
+    visible = at(books.tokens["output_tokens"], flows, ["workload", "shape"])
+    requests = flows["requests_per_s"] * SECONDS_PER_HOUR * books.hours_of(flows)
+    sent = about["egress_bytes_per_token"].fillna(0.0) * visible * (1.0 + about["retry_fraction"])
+    amount = requests * sent / BYTES_PER_GB * price
+    paid = flows.drop(columns=["region"])[amount > 0.0]
+    return entries(paid, "egress", "opex", "mid", amount[amount > 0.0])
 
 
 def value_entries(books: Books) -> pd.DataFrame:
