@@ -26,8 +26,13 @@ def orders_text(orders: pd.DataFrame) -> str:
     if orders.empty:
         return ""
     filled = orders.assign(cooling=orders["cooling"].fillna("-"))
+    if "order_by_date" not in filled:
+        filled = filled.assign(order_by_date=filled["order_date"])
     grouped = filled.groupby(PLACE, sort=False, as_index=False).agg(
-        ordered=("units", "sum"), most=("units", "max"), order_by=("order_date", "min"), cost=("cost", "sum")
+        ordered=("units", "sum"),
+        most=("units", "max"),
+        order_by=("order_by_date", "min"),
+        cost=("cost", "sum"),
     )
     grouped["units"] = grouped["ordered"].where(grouped["mode"].isin(COMMITTED), grouped["most"])
     grouped["order_by"] = grouped["order_by"].dt.date.astype(str)

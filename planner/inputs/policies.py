@@ -11,16 +11,11 @@ from planner.inputs.cells import nearest, shown
 from planner.inputs.scenario import Settings
 
 _MAY_BE_BLANK = frozenset(
-    (
-        "description",
-        "time_limit_s",
-        "catalog_offers",
-        "catalog_api_offers",
-        "catalog_sites",
-        "accept",
-        "clock_choices",
-    )
+    name
+    for name, field in Settings.model_fields.items()
+    if field.default is None or field.default in ("", ())
 )
+"""Settings whose default is nothing: a blank cell says so."""
 
 
 def parse_settings(

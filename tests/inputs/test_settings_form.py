@@ -8,6 +8,7 @@ from scenario_rows import SETTINGS, scenario, tables
 from planner.errors import InputError
 from planner.inputs import Settings, load_scenario, make_scenario, write_tables
 from planner.inputs.folder import read_settings
+from planner.inputs.policies import parse_settings
 from planner.inputs.write import settings_text
 
 
@@ -95,3 +96,12 @@ def test_a_wrong_setting_blames_no_row_that_names_a_shipped_offer(tmp_path):
         load_scenario(folder)
     named = [fault.value for fault in caught.value.faults if fault.column == "offer"]
     assert named == ["no such offer"]
+
+
+def test_a_blank_setting_whose_default_is_nothing_stays_blank():
+    settings = {"name": "a", "discount_rate_fraction": 0.1, "loan_rate_fraction": None, "description": None}
+    read, faults = parse_settings("here", settings, {})
+    assert faults == []
+    assert read is not None
+    assert read.loan_rate_fraction is None
+    assert parse_settings("here", settings | {"gap": None}, {})[1]
