@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -57,7 +58,9 @@ def points(
     from planner.performance import operating_points
 
     loaded = load_scenario(scenario, overrides)
+    began = time.perf_counter()
     found = operating_points(loaded)
+    seconds = time.perf_counter() - began
     rows = found.refused if refused else found.taken
     if csv_file is not None:
         rows.to_csv(csv_file, index=False, lineterminator="\n")
@@ -78,7 +81,7 @@ def points(
         click.echo(f"wrote {csv_file}: {len(rows)} rows")
         return
     click.echo(frame_text(rows, None if refused else TAKEN_COLUMNS))
-    click.echo(f"{len(found.taken)} points taken, {len(found.refused)} refused")
+    click.echo(f"{len(found.taken)} points taken, {len(found.refused)} refused, in {seconds:.1f} s")
 
 
 @click.command(cls=ExampleCommand, examples=["planner predict points.csv -o predicted.csv"])
