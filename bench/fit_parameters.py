@@ -62,7 +62,7 @@ CONSTANTS = (
     ("kv_bandwidth_ratio", 0.9, 0.2),
     ("latent_kv_bandwidth_ratio", 0.7, 0.4),
     ("decode_attention_mfu_ratio", 0.6, 0.4),
-    ("prefill_attention_mfu_ratio", 0.6, 0.4),
+    ("prefill_attention_mfu_ratio", 0.35, 0.1),
     ("prefill_time_ratio", 1.0, 0.3),
     ("sparse_prefill_ratio", 2.0, 0.6),
     ("collective_latency_us", 8.0, 0.5),
