@@ -7,6 +7,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
+from planner.formulation.service_constraints import sized_runs
 
 POOL = ["product", "site", "cooling", "period"]
 SPAN = ["product", "site", "cooling", "units_per_replica"]
@@ -15,12 +16,13 @@ SPAN = ["product", "site", "cooling", "units_per_replica"]
 def whole_replicas(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Busy units of points whose replica takes several units stay inside whole replicas.
 
-    sum_{k of U in g} p[k] * run[k,s,e,t,b]  <=  U * replicas[g,U,s,e,t]
+    sum_{k of U in g} p[k] / u[k,s,e,t,b] * run[k,s,e,t,b]  <=  U * replicas[g,U,s,e,t]
     for every product g, replica size U above one unit, site s, cooling e, period t, block b
 
     run       busy units at point k whose replica takes U units        column run
     replicas  replicas of U units each                                 column replicas
     p         busiest minute over the hour's mean for this point       c.spans, peak_ratio
+    u         load its pool may carry at its size, fraction of rate    c.pools, utilisation_cap_fraction; 1 without
     U         units of one replica                                     c.spans, units_per_replica
 
     Dual: currency per unit-block; what one more unit of these replicas would save with their number held (<= 0).
@@ -28,6 +30,9 @@ def whole_replicas(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     runs = columns.frame("run").merge(
         c.spans[["point", "peak_ratio", *SPAN]], on=["point", "site", "cooling"], validate="many_to_one"
     )
+    caps = sized_runs(c, columns)[["column", "utilisation_cap_fraction"]]
+    runs = runs.merge(caps, on="column", validate="one_to_one")
+    runs = runs.assign(needed=runs["peak_ratio"] / runs["utilisation_cap_fraction"])
     key = [*SPAN, "period", "block"]
     rows = number_rows(runs[key].drop_duplicates())
     replicas = columns.frame("replicas")
@@ -37,7 +42,7 @@ def whole_replicas(c: Coefficients, columns: ColumnIndex) -> RowBlock:
         rows,
         "<=",
         0.0,
-        [terms(rows, runs, key, "peak_ratio"), terms(rows, held, [*SPAN, "period"], "units")],
+        [terms(rows, runs, key, "needed"), terms(rows, held, [*SPAN, "period"], "units")],
     )
 
 

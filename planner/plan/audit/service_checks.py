@@ -90,14 +90,17 @@ def whole_replicas(books: Books) -> Check:
     them, on units that are there in every block of the period; a plan of the linear relaxation is not held to it.
     """
     span = books["points"].set_index("point")["units_per_replica"]
-    serving = books.serving.assign(units=books.serving["point"].map(span).astype(float))
+    cap = books["serving"].get("utilisation_cap_fraction", 1.0)
+    serving = books.serving.assign(
+        units=books.serving["point"].map(span).astype(float), ratio=books.serving["peak_ratio"] / cap
+    )
     serving = serving[serving["units"].gt(1.0)]
     if serving.empty or books.plan.headline.get("relaxed"):
         return compare(
             "whole_replicas", "replica_units", pd.DataFrame(columns=[*POOL, "left", "right"]), "<="
         )
     size = [*POOL, "units"]
-    busy = total(serving["peak_ratio"] * serving["units_running"], serving, [*size, "block"])
+    busy = total(serving["ratio"] * serving["units_running"], serving, [*size, "block"])
     most = busy.groupby(level=size).max().reset_index(name="busy")
     whole = np.ceil(most["busy"] / most["units"] - REPLICA_TOLERANCE) * most["units"]
     needed = total(whole, most, POOL)
