@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
-from planner.analysis.energisation import moved_modules
+from planner.analysis.energisation import earlier_power
 from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnBlock, ColumnIndex, RowBlock
 from planner.formulation.build import PlanModel
@@ -20,7 +19,6 @@ from planner.pipeline.options import RunOptions
 from planner.pipeline.run import Built, build_scenario
 from planner.pipeline.strategy import Goal, solve_main
 from planner.solve import Solution, SolveOptions
-from planner.units import MONTHS_PER_QUARTER
 
 ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "open", "flow")
 """Variable families that put something new, or some load, at a site."""
@@ -146,20 +144,23 @@ def without_site(model: PlanModel, site: str) -> PlanModel:
 
 
 def shifted(scenario: Scenario, site: str, quarters: int) -> Scenario:
-    """Return the scenario with all power of a site so many quarters later (earlier: negative): dates and modules."""
-    power = scenario.tables["site_power"]
-    moved = power["from_date"] + pd.DateOffset(months=MONTHS_PER_QUARTER * quarters)
-    dates = power["from_date"].where(power["site"] != site, moved)
-    modules = moved_modules(scenario.tables["site_modules"], site, quarters)
-    tables = {**scenario.tables, "site_power": power.assign(from_date=dates), "site_modules": modules}
-    return replace(scenario, tables=tables)
+    """Return the scenario with all power of a site so many quarters later (earlier: negative), its path included."""
+    return earlier_power(scenario, site, -quarters)
 
 
 def more_power(scenario: Scenario, site: str, kw: float) -> Scenario:
-    """Return the scenario with so many more usable kW at a site from its first energisation on."""
-    power = scenario.tables["site_power"]
+    """Return the scenario with so many more usable kW at a site from its first energisation on.
+
+    Where modules decide what a site can use, the first module of every item on its path carries as much more.
+    """
+    power, modules = scenario.tables["site_power"], scenario.tables["site_modules"]
     usable = power["usable_kw"] + np.where(power["site"] == site, kw, 0.0)
-    return replace(scenario, tables={**scenario.tables, "site_power": power.assign(usable_kw=usable)})
+    first = modules["site"].eq(site) & ~modules.duplicated(["site", "item"])
+    tables = {
+        "site_power": power.assign(usable_kw=usable),
+        "site_modules": modules.assign(kw=modules["kw"] + np.where(first, kw, 0.0)),
+    }
+    return replace(scenario, tables={**scenario.tables, **tables})
 
 
 def late_deliveries(scenario: Scenario) -> Scenario:

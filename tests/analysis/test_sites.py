@@ -15,7 +15,7 @@ from planner.analysis.journal import Journal
 from planner.analysis.sites import SiteComparison, compare_sites
 from planner.analysis.sites_load import forced_case, load_case
 from planner.analysis.sites_study import Study, shifted
-from planner.analysis.sites_values import break_even_tariff, loss_of_site, mw_values, probe
+from planner.analysis.sites_values import break_even_tariff, loss_of_site, mw_values, power_values, probe
 from planner.plan import Plan
 from reports import write_sites_workbook
 
@@ -228,3 +228,33 @@ def test_a_shifted_schedule_moves_only_its_own_site(plan: Plan) -> None:
     moved = shifted(plan.scenario, NEAR, -1).tables["site_power"].set_index("site")["from_date"]
     assert str(moved[NEAR].date()) == "2027-01-01"
     assert str(moved[FAR].date()) == "2027-01-01"
+
+
+@pytest.mark.slow
+def test_a_quarter_of_a_transformer_that_takes_ten_is_worth_the_difference_of_two_plans() -> None:
+    """Twelve quarters, a hall whose transformer takes 128 weeks: not used before the eleventh, rented until then."""
+    starts = pd.date_range("2027-01-01", periods=12, freq="QS")
+    names = [f"{day.year}-Q{day.quarter}" for day in starts]
+
+    def late(weeks: float) -> Any:
+        module = {"site": NEAR, "module": "transformer", "item": "transformer", "kw": 100, "cost": 5_000}
+        return case.scenario(
+            {
+                "periods": [
+                    {"period": name, "start_date": str(day.date()), "months": 3}
+                    for name, day in zip(names, starts, strict=True)
+                ],
+                "offers": [case.purchase(price=15_000), case.rental(price=10.0)],
+                "sites": [case.hall(NEAR), case.cloud(CLOUD)],
+                "demand": case.demand(names, 2.0),
+                "site_modules": [{**module, "lead_weeks": weeks, **case.SAID}],
+            }
+        )
+
+    study = Study.of(late(128), case.BARE)
+    found = power_values(study, NEAR, whole=True)
+    saved = case.least_cost(late(128)) - case.least_cost(late(115))
+    # Two boxes for the 2,208 or so hours of one quarter at 10 a box-hour.
+    assert saved == pytest.approx(2 * 10 * 2_184, rel=0.03)
+    assert found["earlier_saves_whole_units"] == pytest.approx(saved, rel=1e-6)
+    assert found["earlier_saves"] == pytest.approx(saved, rel=0.01)
