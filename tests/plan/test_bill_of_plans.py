@@ -123,6 +123,7 @@ def test_a_plan_under_tiers_that_get_cheaper_and_minimum_bills_is_audited():
         }
     )
     plan = solved(case)
+    assert audit_plan(plan).passed
     january = 20_000 * 0.02 + 20_000 * 0.10 + 19_520 * 0.06 + 50 * 9 + 30 * 4
     february = 20_000 * 0.02 + 6_880 * 0.10 + 40 * 9
     # At least 3,000 a month; two months of the yearly 50,000 are 8,333 and some.

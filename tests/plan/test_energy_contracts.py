@@ -22,6 +22,7 @@ from small_scenarios import (
     solved,
 )
 
+from planner.plan import audit_plan
 from planner.solve import SolveOptions, solve
 
 FIRST = HOURS["2027-Q1"]
@@ -53,6 +54,7 @@ def test_a_contract_on_a_share_replaces_the_energy_charge_on_that_share():
     plan = solved(
         case(ppas=[contract("wind", share_fraction=0.25), contract("hydro", kw=20, gco2_per_kwh=24)])
     )
+    assert audit_plan(plan).passed
     # Wind covers 10 of 40 kW, hydro its 20: the tariff bills the other 10.
     assert line(plan, "energy") == pytest.approx(40 * 0.1 * FIRST)
     assert line(plan, "ppa") == pytest.approx(30 * 0.06 * FIRST)
@@ -92,6 +94,7 @@ def test_a_limit_moves_load_to_the_cloud_and_its_dual_is_the_cost_of_one_unit_le
     assert dual < 0
     assert (wider.objective - first.objective) / (1e-3 * per_kw) == pytest.approx(dual, rel=1e-4)
     plan = solved(limited)
+    assert audit_plan(plan).passed
     name = "carbon_t" if kind == "carbon_t" else "water_m3"
     assert plan["footprint"][name].sum() <= 25 * per_kw * (1 + 1e-7)
     assert line(plan, "on_demand_rent") > 0

@@ -76,8 +76,8 @@ def _filled(tiers: pd.DataFrame, use: pd.Series, scale: pd.Series) -> pd.DataFra
         for tier in ladder.sort_values("tier").to_dict("records"):
             width = np.inf if pd.isna(tier["width"]) else tier["width"] * float(scale[period, month])
             inside = min(max(total - start, 0.0), width)
-            rows.append(
-                {**{name: tier[name] for name in LADDER_MONTH}, "amount": inside * tier["price_step"]}
-            )
+            labels = {name: tier[name] for name in (*LADDER_MONTH, "first_component")}
+            paid = {"amount": inside * tier["price_step"], "bare": inside * tier["step_bare"]}
+            rows.append(labels | paid)
             start += width
     return pd.DataFrame(rows, columns=AMOUNTS)
