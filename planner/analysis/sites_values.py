@@ -69,7 +69,7 @@ def power_values(study: Study, site: str, whole: bool) -> dict[str, object]:
     base = study.level(study.relaxed)
     for word, scenario, sign in cases:
         status, cost = changed(study, scenario)
-        row[word], row[f"{word}_status"] = sign * (cost - base), status
+        row[word], row[f"{word}_status"] = sign * (cost - base) + 0.0, status
     if whole:
         held = study.level(study.solved(study.model, whole=True))
         for word, scenario, sign in cases:

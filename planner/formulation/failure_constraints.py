@@ -25,7 +25,7 @@ def failure_service(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     for every failure f, critical workload w, shape l, region r, period t, decisive block b
 
     failure_flow  requests/s routed to site s in the failure            column failure_flow
-    k, h          critical share; share of requests with this shape     c.failures.critical
+    k, h          critical fraction; fraction of requests with this shape   c.failures.critical
     D             requests/s, first attempts                            c.demand
 
     A block is decisive unless some block of the period asks at least as much of every workload and region.
@@ -98,8 +98,8 @@ def failure_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     failure_run   busy units at point k in the failure                  column failure_run
     p             busiest minute over the hour's mean                   c.runs, peak_ratio
-    u             load its pool may carry, as in ``capacity``           c.pools, utilisation_cap_fraction
-    failure_pool  1 where the pool that loses units is used             column failure_pool
+    u             load its pool may carry, fraction, as in ``capacity``   c.pools, utilisation_cap_fraction
+    failure_pool  1 when the pool that loses units is used              column failure_pool
     n             units lost, of this pool only                         c.failures.cases, units
     installed, rent, rent_hour  units of the offers o of product g      columns
     A             share of time a unit is there; of lost units the most any has   c.stands, availability_fraction
@@ -130,11 +130,11 @@ def failure_pool(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     failure_run   busy units at point k in the failure                  column failure_run
     p             busiest minute over the hour's mean                   c.runs, peak_ratio
-    u             load its pool may carry, as in ``capacity``           c.pools, utilisation_cap_fraction
-    failure_pool  1 where the pool is used, binary                      column failure_pool
-    M             units that all critical demand it can serve would keep busy, sum of p / u / a * k * h * D
+    u             load its pool may carry, fraction, as in ``capacity``   c.pools, utilisation_cap_fraction
+    failure_pool  1 when the pool is used, binary                       column failure_pool
+    M             units that all critical demand it can serve would keep busy, from c.failures.critical and c.runs
 
-    Dual: currency; 0 in a plan of whole units, whose yes or no is held.
+    Dual: currency per unit; what one unit of a pool left unused would save (<= 0); 0 where the yes or no is held.
     """
     runs = _runs(c, columns)
     pools = _pools(c, columns)
