@@ -19,7 +19,7 @@ def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     x     decision of a variable family (every family that is paid for)  columns of c.costs
     cost  currency paid in period t per unit of x, undiscounted; residual value is no payment   c.costs
-    share 1, or the business line's part of the forecast of period t, fraction        business.forecast_share
+    share  fraction: 1, or the business line's part of the forecast of period t               c.demand
     B     currency                                                      c.budgets, limit
 
     Both sides are written in thousands, so that coefficients of servers and of kilowatts stay of one size.

@@ -20,6 +20,8 @@ COST_LINES = (
     "facility_rent",
     "staff",
     "network",
+    "egress",
+    "resale",
     "facility_build",
     "cooling_build",
     "cooling_maintenance",
