@@ -27,6 +27,8 @@ from planner.plan import audit_plan
 
 HOURS = 2_160
 """Hours of 2027-Q1: 90 days."""
+BUSY_KW = 9.5
+"""A box that decodes draws 95 % of its busy kW (roofline_constants, decode_power_ratio)."""
 
 
 def valley(window_h: float, defer: bool = True, rate: float = 0.5, **tables: object) -> Scenario:
@@ -44,11 +46,11 @@ def valley(window_h: float, defer: bool = True, rate: float = 0.5, **tables: obj
 
 
 def test_the_batch_moves_to_the_valley_of_its_window():
-    # Served in 6 of 24 hours the day's load is 4 x 0.5 = 2 requests/s: two boxes at 10 kW for 0.04 instead of one at
+    # Served in 6 of 24 hours the day's load is 4 x 0.5 = 2 requests/s: two full boxes for 0.04 instead of one at
     # half load for 6/24 x 0.04 + 18/24 x 0.10 = 0.085. The second box costs 100, and the second half of the shift
-    # saves 0.5 x 10,800 x 0.06 = 324.
+    # saves 0.5 x 10,260 x 0.06 = 308.
     plan = solved(valley(24, offers=[purchase(price=100)]))
-    kwh = 0.5 * 10 * HOURS
+    kwh = 0.5 * BUSY_KW * HOURS
     assert line(plan, "energy") == pytest.approx(kwh * 0.04)
     assert plan.headline["total_cost"] == pytest.approx(200 + kwh * 0.04)
     assert audit_plan(plan).passed
@@ -56,13 +58,13 @@ def test_the_batch_moves_to_the_valley_of_its_window():
 
 def test_what_may_wait_six_hours_reaches_the_valley_from_the_six_hours_before_it_only():
     # Arrivals from 18 to 24 are served from 0 on: 12 of 24 hours' worth of load is served at 0.04.
-    kwh = 0.5 * 10 * HOURS
+    kwh = 0.5 * BUSY_KW * HOURS
     cost = least_cost(valley(6))
     assert cost == pytest.approx(1_000 + kwh * (0.5 * 0.04 + 0.5 * 0.10))
 
 
 def test_nothing_waits_unless_the_scenario_and_the_workload_say_so():
-    kwh = 0.5 * 10 * HOURS
+    kwh = 0.5 * BUSY_KW * HOURS
     for case in (valley(24, defer=False), valley(0)):
         assert not len(model_of(case).columns.block("waiting"))
         assert least_cost(case) == pytest.approx(1_000 + kwh * 0.085)
@@ -70,7 +72,7 @@ def test_nothing_waits_unless_the_scenario_and_the_workload_say_so():
 
 def test_a_full_fleet_leaves_room_for_part_of_the_load_only():
     # One box serves 1 request/s: in the valley 6 x 1 of the day's 12, the rest by day, and no second box is to be had.
-    kwh = 0.5 * 10 * HOURS
+    kwh = 0.5 * BUSY_KW * HOURS
     offers = [purchase(price=1_000, supply_units_per_period=1)]
     assert least_cost(valley(24, offers=offers)) == pytest.approx(1_000 + kwh * (0.5 * 0.04 + 0.5 * 0.10))
 
@@ -78,7 +80,7 @@ def test_a_full_fleet_leaves_room_for_part_of_the_load_only():
 def test_shifted_energy_times_the_price_difference_is_the_saving():
     found = deferral_value(valley(24, offers=[purchase(price=1_000, supply_units_per_period=1)]))
     # Half of the load was there in 6 of 24 hours; from 25 % to 50 % of the energy: a quarter has moved.
-    kwh = 0.5 * 10 * HOURS
+    kwh = 0.5 * BUSY_KW * HOURS
     row = found.energy.iloc[0]
     assert row["shifted_kwh"] == pytest.approx(0.25 * kwh)
     assert row["price_before"] - row["price_after"] == pytest.approx(0.06)
