@@ -42,6 +42,7 @@ EXAMPLES = {
     "avert": ("planner import avert avert.csv --region dallas --avert-region TE -o marginal-rows",),
     "urdb": ("planner import urdb rate.json -o tariff-rows",),
     "weather": ("planner import weather year.epw --region amsterdam -o climate-rows",),
+    "skypilot": ("planner import skypilot vms.csv --vendor AWS --chips 'H100 SXM;H200' -o price-rows",),
     "servegen": ("planner import servegen client-1-trace.csv -o profile-rows",),
 }
 """Command lines shown in the help of a format; the files are the user's own."""

@@ -22,15 +22,17 @@ from planner.inputs.importers.importer import Importer, ImportResult, Option
 from planner.inputs.importers.inference_perf import INFERENCE_PERF
 from planner.inputs.importers.inferencex import INFERENCEX
 from planner.inputs.importers.servegen import SERVEGEN
+from planner.inputs.importers.skypilot import SKYPILOT
 from planner.inputs.importers.urdb import URDB
 from planner.inputs.importers.weather import WEATHER
 from planner.inputs.importers.writing import write_import
 
 BENCHMARKS = (VLLM_BENCH, SGLANG_BENCH, INFERENCE_PERF, GUIDELLM, AIPERF, INFERENCEX, AICONFIGURATOR)
+PRICES = (SKYPILOT,)
 ENERGY = (DAY_AHEAD, ELECTRICITY_MAPS, AVERT)
 IMPORTERS: Mapping[str, Importer] = {
     importer.name: importer
-    for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER, *ENERGY, *BENCHMARKS)
+    for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER, *PRICES, *ENERGY, *BENCHMARKS)
 }
 
 __all__ = ["IMPORTERS", "ImportResult", "Importer", "Option", "write_import"]

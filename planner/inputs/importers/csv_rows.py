@@ -21,16 +21,22 @@ THOUSANDS = r"[+-]?\d{1,3}(?:,\d{3})+(?:\.0+)?"
 
 
 def csv_chunks(
-    path: Path, columns: Sequence[str], rejections: Rejections, chunk_rows: int = CHUNK_ROWS
+    path: Path,
+    columns: Sequence[str],
+    rejections: Rejections,
+    chunk_rows: int = CHUNK_ROWS,
+    optional: Sequence[str] = (),
 ) -> Iterator[pd.DataFrame]:
     """Yield the named columns as text; the index is the line number in the file (the header is line 1).
 
     Header names match without regard to case and blanks around them, other columns are ignored, a byte-order
     mark and Windows line ends are accepted, and so is ``;`` between the fields. Blank lines are skipped, rows
-    with more fields than the header are counted as rejected.
+    with more fields than the header are counted as rejected. Columns of ``optional`` that the file lacks are
+    blank.
     """
     readable_file(path)
     header, separator = _header(path, columns)
+    columns = [*columns, *optional]
     wanted = {name.lower(): name for name in columns}
     labels = [wanted.get(label.strip().lower(), f"other {n}") for n, label in enumerate(header)]
     spare = [f"spare {n}" for n in range(SPARE_FIELDS)]
@@ -85,7 +91,11 @@ def _plain_rows(
     chunk: pd.DataFrame, columns: Sequence[str], spare: str, where: str, rejections: Rejections
 ) -> pd.DataFrame:
     """Return the rows with the right number of fields, cells stripped, blank lines dropped."""
-    cells = chunk[list(columns)].fillna("").apply(lambda column: column.str.strip())
+    cells = (
+        chunk.reindex(columns=list(columns), fill_value="")
+        .fillna("")
+        .apply(lambda column: column.str.strip())
+    )
     excess = (chunk[spare].fillna("") != "").to_numpy()
     blank = (cells == "").all(axis=1).to_numpy()
     reject(rejections, where, "more fields than the header", cells, excess)
