@@ -36,6 +36,10 @@ EXAMPLES = {
         f"planner import vllm-bench c64.json {ONE_H100} --model Llama-3.1-8B --engine vllm-bf16 "
         "--cache-hit-fraction 0 -o vllm-rows",
     ),
+    "focus": (
+        "planner import focus bill.csv -o paid",
+        "planner import focus bill.csv --products 'p5.48xlarge=H100 8x cloud' --term-months 12 -o paid",
+    ),
     "gpu-mix": ("planner import gpu-mix mix.json --rate 30 -o mix",),
     "day-ahead": ("planner import day-ahead prices.csv --market exland --utc-offset-h 1 -o price-rows",),
     "electricity-maps": ("planner import electricity-maps carbon.csv --region frankfurt -o carbon-rows",),
@@ -137,7 +141,7 @@ def callback(importer: Importer) -> Callable[..., None]:
 
 def tell(result: ImportResult, target: Path, as_json: bool) -> None:
     """Say what was written, what was assumed and what was rejected."""
-    rows = {name: len(frame) for name, frame in result.tables.items()}
+    rows = {name: len(frame) for name, frame in {**result.tables, **result.reports}.items()}
     rejected = result.rejected.to_dict("records")
     if as_json:
         document = {"status": "ok", "target": str(target), "rows": rows}

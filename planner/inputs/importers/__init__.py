@@ -15,6 +15,7 @@ from planner.inputs.importers.azure_trace import AZURE_TRACE
 from planner.inputs.importers.bench_sglang import SGLANG_BENCH
 from planner.inputs.importers.bench_vllm import VLLM_BENCH
 from planner.inputs.importers.day_ahead import DAY_AHEAD
+from planner.inputs.importers.focus_bill import FOCUS
 from planner.inputs.importers.gpu_mix import GPU_MIX
 from planner.inputs.importers.grid_carbon import AVERT, ELECTRICITY_MAPS
 from planner.inputs.importers.guidellm import GUIDELLM
@@ -28,7 +29,7 @@ from planner.inputs.importers.weather import WEATHER
 from planner.inputs.importers.writing import write_import
 
 BENCHMARKS = (VLLM_BENCH, SGLANG_BENCH, INFERENCE_PERF, GUIDELLM, AIPERF, INFERENCEX, AICONFIGURATOR)
-PRICES = (SKYPILOT,)
+PRICES = (SKYPILOT, FOCUS)
 ENERGY = (DAY_AHEAD, ELECTRICITY_MAPS, AVERT)
 IMPORTERS: Mapping[str, Importer] = {
     importer.name: importer

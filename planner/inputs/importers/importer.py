@@ -52,12 +52,15 @@ class ImportResult:
         Statistics and assumptions, one sentence each, for the person who ran the import.
     rejected
         One row per file and reason: where, reason, rows (how many), first_row (line number), example.
+    reports
+        Frames for a reader, no tables of a scenario, by ``folder/name``; written as CSV below the target.
     """
 
     settings: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame]
     notes: tuple[str, ...] = ()
     rejected: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REJECTED_COLUMNS)))
+    reports: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
