@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.inputs.calendar import calendar_cells, local_hours
+from planner.inputs.quotas import under_quotas
 from planner.inputs.scenario import Scenario
 from planner.tables import HOURS
 from planner.units import DAYS_PER_WEEK, HOURS_PER_DAY, SECONDS_PER_HOUR, TOKENS_PER_MTOK
@@ -81,7 +82,33 @@ def profile_by_hour(profiles: pd.DataFrame) -> pd.DataFrame:
 
 
 def demand_by_cell(scenario: Scenario) -> pd.DataFrame:
-    """Return first attempts per second by workload, region and distinct hour of the calendar.
+    """Return first attempts per second that are planned for: what is asked, under the quotas of the scenario.
+
+    Returns
+    -------
+    DataFrame, as of :func:`asked_by_cell`; requests beyond a quota stand with the workload that serves them.
+    """
+    return asked_by_cell(scenario) if scenario.tables["quotas"].empty else _under_quotas(scenario)[0]
+
+
+def quota_use(scenario: Scenario) -> pd.DataFrame:
+    """Return what each quota does, by workload, region and distinct hour (:data:`planner.inputs.quotas.USE`)."""
+    return _under_quotas(scenario)[1]
+
+
+def _under_quotas(scenario: Scenario) -> tuple[pd.DataFrame, pd.DataFrame]:
+    tables = scenario.tables
+    return under_quotas(
+        asked_by_cell(scenario),
+        calendar_cells(scenario),
+        tables["quotas"],
+        tables["workloads"].set_index("workload")["business"],
+        mean_output_tokens(tables["shapes"]),
+    )
+
+
+def asked_by_cell(scenario: Scenario) -> pd.DataFrame:
+    """Return first attempts per second as forecast, by workload, region and distinct hour of the calendar.
 
     requests_per_s[w,r,c] = forecast[w,r,p] * load[c] * sum_c' hours[c'] / sum_c' hours[c'] * load[c']
                                                                        for every cell c of period p

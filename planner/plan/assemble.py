@@ -21,6 +21,7 @@ from planner.plan.ledger import cost_ledger, liability_after_horizon
 from planner.plan.metrics import accounting_cost, metric_frame, token_frame
 from planner.plan.plan import Plan
 from planner.plan.pools import pool_latency, pools_of_plan
+from planner.plan.quotas import quota_frame, refused_requests
 from planner.plan.schedule import payment_frame, rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
 from planner.plan.waterfall import waterfall_frame
@@ -53,6 +54,7 @@ def solved_plan(
         "blocks": c.blocks,
         "periods": c.periods.reset_index(),
         "demand": c.demand,
+        "quota_use": quota_frame(scenario),
         "points": points.taken,
         "refused_points": points.refused,
         "routes": points.routes,
@@ -110,6 +112,8 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
         c.demand["requests_per_s"] * c.demand.merge(c.blocks, on=["period", "block"])["hours"].to_numpy()
     ).sum()
     lost = frames["unserved"].merge(c.blocks, on=["period", "block"])
+    refused = refused_requests(frames["quota_use"], c.periods["hours"])
+    missing, asked = float((lost["requests_per_s"] * lost["hours"]).sum()) + refused, asked + refused
     accounting = float(accounting_cost(scenario, c, frames).sum())
     return {
         "status": "feasible",
@@ -123,7 +127,7 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
         "effective_mtok_discounted": discounted,
         "generated_mtok": float(tokens["generated_mtok"].sum()),
         "nominal_tokens": bool(c.shapes["opaque"].any()),
-        "unserved_fraction": float((lost["requests_per_s"] * lost["hours"]).sum() / asked) if asked else 0.0,
+        "unserved_fraction": float(missing / asked) if asked else 0.0,
         "liability_after_horizon": liability_after_horizon(c, frames["orders"]),
         "input_hash": scenario.input_hash,
         "warnings": list(scenario.warnings),

@@ -17,13 +17,25 @@ from planner.tables import (
     hardware,
     inference,
     money,
+    quotas,
     resilience,
 )
 from planner.tables.schema import CONFIDENCE, HOURS, Column, Table
 
 TABLES: Mapping[str, Table] = {
     table.name: table
-    for module in (hardware, contracts, api, inference, facility, energisation, demand, resilience, money)
+    for module in (
+        hardware,
+        contracts,
+        api,
+        inference,
+        facility,
+        energisation,
+        demand,
+        quotas,
+        resilience,
+        money,
+    )
     for table in module.TABLES
 }
 

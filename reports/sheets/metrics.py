@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from openpyxl import Workbook
 
+from reports import styles
 from reports.blocks import filter_block, list_block, time_block, time_columns
 from reports.content import Content
 from reports.labels import Label, format_for_unit, words
@@ -27,6 +28,20 @@ POINTS = [
     "provider",
     "confidence",
 ]
+QUOTAS = [
+    "quota",
+    "workload",
+    "region",
+    "period",
+    "beyond",
+    "fallback_workload",
+    "asked_requests_per_s",
+    "within_requests_per_s",
+    "degraded_requests_per_s",
+    "refused_requests_per_s",
+    "asked_mtok",
+    "within_mtok",
+]
 MOST_REFUSED = 200
 """Refused points shown; the plan's own tables hold all of them."""
 
@@ -42,6 +57,16 @@ LABELS = {
     "workload": Label("Workload", width=24),
     "shape": Label("Shape", width=24),
     "product": Label("Product", width=24),
+    "quota": Label("Quota", width=32),
+    "region": Label("Region", width=24),
+    "beyond": Label("Beyond the cap", width=24),
+    "fallback_workload": Label("Served as", width=24),
+    "asked_requests_per_s": Label("Asked", "requests/s", styles.QUANTITY, 14),
+    "within_requests_per_s": Label("Let in", "requests/s", styles.QUANTITY, 14),
+    "degraded_requests_per_s": Label("Served as another workload", "requests/s", styles.QUANTITY, 14),
+    "refused_requests_per_s": Label("Refused", "requests/s", styles.QUANTITY, 14),
+    "asked_mtok": Label("Visible output asked", "Mtok", styles.QUANTITY, 14),
+    "within_mtok": Label("Visible output let in", "Mtok", styles.QUANTITY, 14),
     "engine": Label("Engine", width=24),
     "engine_option": Label("Engine option", width=24),
     "phase": Label("Phase", width=11),
@@ -75,6 +100,13 @@ def fill(book: Workbook, content: Content) -> None:
         title = "Latency under load: percentiles at the most a pool of its smallest size carries, before the network"
         section(page, title, max(time_columns(content), len(LATENCY)))
         list_block(page, pools, LATENCY, LABELS)
+    quotas = content.frame("quota_use", QUOTAS)
+    if len(quotas):
+        title = (
+            "Quotas: what is asked, let in, served as another workload and refused (means over the period)"
+        )
+        section(page, title, max(time_columns(content), len(QUOTAS)))
+        list_block(page, quotas, QUOTAS, LABELS)
     section(page, "Operating points that miss a target", max(time_columns(content), len(REFUSED)))
     refused = content.frame("refused_points", REFUSED)
     list_block(page, _with_columns(refused, REFUSED).head(MOST_REFUSED), REFUSED, LABELS)

@@ -761,6 +761,8 @@ def by_hand() -> Scenario:
         point("box only", shape="only", requests_per_s=6.25, model="one", engine="exact", concurrency=40)
     ]
     tables["demand"] = [{"workload": "chat", "region": "east", "period": "run", "requests_per_s": 6}]
+    # More than is asked: nothing is beyond it.
+    tables["quotas"] = [{"quota": "chat", "workload": "chat", "cap_requests_per_s": 7, "beyond": "refuse"}]
     return scenario_of(tables, residual_method="none", carbon_price_per_t=0)
 
 

@@ -308,10 +308,11 @@ BESIDE_THEIR_CASES = {
     *("retired_units", "cost resale"),
     *("api_admissible", "api_allowance", "cost api_tokens"),
     *("concentration", "commissioning_pace", "export_limits"),
+    *("quota_cap", "quota_split", "quota_demand"),
     *("utilisation_caps", "pool_latency"),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
-"""Checks of contract terms and of pools: tampered with beside the cases that have them (``cases``, ``pipeline``)."""
+"""Checks of terms, quotas and pools: tampered with beside the cases that have them (``cases``, ``pipeline``)."""
 
 
 def test_every_check_has_a_tampering():

@@ -22,6 +22,7 @@ from planner.plan.audit import (
     month_bills,
     order_checks,
     pool_checks,
+    quota_checks,
     service_checks,
     site_checks,
 )
@@ -46,6 +47,9 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             service_checks.must_serve,
             api_costs.api_admissible,
             api_costs.api_allowance,
+            quota_checks.quota_cap,
+            quota_checks.quota_split,
+            quota_checks.quota_demand,
             deferral.served_hour,
             deferral.deferral_window,
             service_checks.prefill_balance,

@@ -209,10 +209,12 @@ def _one(key: str, stated: float, own: dict[str, float]) -> Check:
 
 
 def unserved_fraction(books: Accounts) -> Check:
-    """Return the check of unserved_fraction: requests not served over all requests of the horizon."""
+    """Return the check of unserved_fraction: requests not served or refused by quotas over all of the horizon."""
     demand, lost = books.block_demand.rename("requests_per_s").reset_index(), books["unserved"]
     asked = (demand["requests_per_s"] * books.hours_of(demand)).sum()
-    missing = (lost["requests_per_s"] * books.hours_of(lost)).sum()
+    quotas = books["quota_use"]
+    refused = (quotas["refused_requests_per_s"] * quotas["period"].map(books.facts.periods["hours"])).sum()
+    missing, asked = (lost["requests_per_s"] * books.hours_of(lost)).sum() + refused, asked + refused
     own = float(missing / asked) if asked else 0.0
     return _one("unserved_fraction", books.headline("unserved_fraction"), {"recomputed": own})
 
