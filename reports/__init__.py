@@ -3,13 +3,15 @@
 Reading order: ``workbook`` (which sheets, in which order, written how), ``sheets/`` (a file per sheet),
 ``layout`` (what every sheet looks like), ``cells`` (what may stand in a cell), ``labels`` (what columns are
 called), ``styles`` and ``charts``. ``text`` is the summary for the
-terminal, ``sites_workbook`` the comparison of sites.
+terminal, ``sites_workbook`` the comparison of sites, ``decisions_workbook`` what to know
+before signing.
 """
 
 from __future__ import annotations
 
+from reports.decisions_workbook import write_decisions_workbook
 from reports.sites_workbook import write_sites_workbook
 from reports.text import summary_text
 from reports.workbook import write_workbook
 
-__all__ = ["summary_text", "write_sites_workbook", "write_workbook"]
+__all__ = ["summary_text", "write_decisions_workbook", "write_sites_workbook", "write_workbook"]

@@ -13,6 +13,7 @@ import click
 from planner.cli.bill_command import bill
 from planner.cli.catalog_commands import catalog
 from planner.cli.compare_command import compare
+from planner.cli.decisions_command import decisions
 from planner.cli.export_command import export_group
 from planner.cli.facility_commands import facility
 from planner.cli.formulation_command import formulation
@@ -44,6 +45,7 @@ for command in (
     solve,
     compare,
     sites,
+    decisions,
     audit,
     report,
     points,

@@ -1,0 +1,158 @@
+"""``planner decisions``: what to know before signing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner.cli.console import frame_text
+from planner.cli.framework import ExampleCommand, echo_json
+from planner.cli.options import json_option, set_option
+from planner.cli.plan_commands import OUT, settings_overrides
+from planner.errors import InfeasiblePlan
+
+if TYPE_CHECKING:
+    from planner.analysis.decisions import Decisions
+    from planner.plan import Plan
+
+SHOWN = {
+    "sign_now": [
+        "order_by_date",
+        "offer",
+        "units",
+        "cost",
+        "break_even_price",
+        "waiting_costs",
+        "commitment_after_horizon",
+        "throughput_reading",
+        "delay_reading",
+        "leaves_in",
+    ],
+    "break_even": [
+        "offer",
+        "price",
+        "quantity",
+        "break_even_price",
+        "change_fraction",
+        "tolerance_price",
+        "reading",
+    ],
+    "cases": None,
+    "cost_of_delay": None,
+    "supply_cut": None,
+    "acquisition": [
+        "product",
+        "site",
+        "offer",
+        "fixed_per_hour",
+        "fixed_per_hour_discounted",
+        "rent_per_hour",
+        "break_even_use_fraction",
+        "break_even_use_fraction_discounted",
+        "cost_per_mtok_full_use",
+        "api_cost_per_mtok",
+    ],
+}
+"""Tables printed as text with their columns (None: all); the rest is in the workbook, the folder and --json."""
+JOURNAL = "finished.jsonl"
+
+
+@click.command(
+    cls=ExampleCommand,
+    examples=["planner decisions small --offer 'HGX H100 8x purchase'", "planner decisions out/small --json"],
+)
+@click.argument("scenario", metavar="SCENARIO|PLAN")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder to write  [default: out/NAME/decisions]",
+)
+@click.option(
+    "--offer",
+    "offers",
+    multiple=True,
+    help="Offer whose break-even price is wanted; repeatable. Default: all.",
+)
+@click.option("--objective", type=click.Choice(["unit-cost", "cost"]), help="Instead of the scenario's.")
+@click.option("--relax", is_flag=True, help="Units may be fractions in every case.")
+@click.option(
+    "--gap",
+    metavar="G",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Relative gap of every case; 0 is exact.",
+)
+@click.option(
+    "--time-limit", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for each case."
+)
+@set_option
+@json_option
+def decisions(
+    scenario: str,
+    out: Path | None,
+    offers: tuple[str, ...],
+    relax: bool,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Tell what to know before signing: orders due, break-even prices, cost of waiting, own against rent.
+
+    A PLAN is taken as it stands; a SCENARIO is planned first. Each order due is tried in other demand, prices,
+    delays and rates; each offer gets the price at which the answer changes. The folder gets decisions.xlsx and
+    tables/. Finished pieces are kept there: a stopped run goes on where it was.
+    """
+    from planner.analysis.decisions import decide
+    from planner.pipeline import RunOptions
+    from reports import write_decisions_workbook
+
+    options = RunOptions(relax=relax, baselines=False)
+    plan, name = plan_of(scenario, [*overrides, *settings_overrides(**settings)], options)
+    folder = out or OUT / name / "decisions"
+    found = decide(plan, options, offers, folder / JOURNAL, lambda line: click.echo(line, err=True))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_decisions_workbook(plan, found, folder / "decisions.xlsx")
+    (folder / "tables").mkdir(exist_ok=True)
+    for question, table in found.tables.items():
+        table.to_csv(folder / "tables" / f"{question}.csv", index=False)
+    click.echo(f"wrote {folder}", err=True)
+    _tell(found, as_json)
+
+
+def plan_of(reference: str, overrides: list[str], options: Any) -> tuple[Plan, str]:
+    """Return the plan and the name of its folder: a saved plan as it is, a scenario solved."""
+    from planner.inputs import load_scenario
+    from planner.pipeline import run_plan
+    from planner.plan import load_plan
+
+    saved = Path(reference)
+    saved = saved.parent if saved.name == "plan.json" else saved
+    if (saved / "plan.json").is_file():
+        if overrides:
+            raise click.UsageError("a saved plan is taken as it is: give its scenario to change an input")
+        plan = load_plan(saved)
+        name = plan.scenario.name
+    else:
+        loaded = load_scenario(reference, overrides)
+        click.echo(f"planning {loaded.name}", err=True)
+        plan, name = run_plan(loaded, options), loaded.name
+    if "orders" not in plan.frames:
+        raise InfeasiblePlan(str(plan.headline.get("message") or "the scenario has no plan"))
+    return plan, name
+
+
+def _tell(found: Decisions, as_json: bool) -> None:
+    if as_json:
+        questions = {
+            question: {"note": found.notes[question], "rows": table.to_dict("records")}
+            for question, table in found.tables.items()
+        }
+        echo_json({"currency": found.currency, "gap": found.gap, "questions": questions})
+        return
+    for question, columns in SHOWN.items():
+        table = found.tables[question]
+        click.echo(f"{question.replace('_', ' ')} ({found.notes[question]})")
+        click.echo(frame_text(table, columns, indent="  ") if len(table) else "  nothing")
+        click.echo("")

@@ -1,0 +1,184 @@
+"""Prices, rates and delays at which an order leaves the plan; the arithmetic stands beside each."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import pytest
+import small_scenarios as case
+from openpyxl import load_workbook
+
+from planner.analysis import decision_cases as cases
+from planner.analysis.acquisition import acquisition
+from planner.analysis.break_even import Found, OfferCase, break_even, offers_in_reach, price_rows, priced
+from planner.analysis.decisions import decide
+from planner.analysis.sites_study import Study
+from planner.errors import InputError
+from planner.inputs import Scenario
+from planner.pipeline import RunOptions, run_plan
+from planner.pipeline.run import build_scenario
+from reports import write_decisions_workbook
+
+EXACT = RunOptions(gap=0.0, baselines=False)
+
+
+def three_offers(periods: Any = None, requests: float = 12) -> Scenario:
+    """Return 12 requests/s: twelve old boxes (1.80 M), ten new ones (1.90 M), or rent of 30 an hour."""
+    periods = periods or case.one_year()
+    names = [row["period"] for row in periods]
+    return case.scenario(
+        {
+            "periods": periods,
+            "sites": [case.hall(), case.cloud()],
+            "products": [case.box("old"), case.box("new")],
+            "offers": [
+                case.purchase("old", "old", 150_000, supply_units_per_period=20),
+                case.purchase("new", "new", 190_000),
+                case.rental("rent", "old", 30.0),
+            ],
+            "operating_points": [case.point("old", 1.0), case.point("new", 1.2)],
+            "demand": case.demand(names, requests),
+        }
+    )
+
+
+@cache
+def study() -> Study:
+    return Study.of(three_offers(), EXACT)
+
+
+@cache
+def planned() -> Any:
+    return study().solved(study().model, whole=True).values
+
+
+def row_of(offer: str, scaled: pd.DataFrame | None = None) -> dict[str, Any]:
+    one = OfferCase(study(), offer, True, scaled)
+    return break_even(one, Found(planned(), float(one.amounts @ planned())))
+
+
+def test_a_taken_offer_stays_up_to_the_price_at_which_the_next_plan_costs_as_much():
+    # Twelve old at p cost what ten new at 190,000 do when p = 1,900,000 / 12.
+    row = row_of("old")
+    assert row["quantity"] == pytest.approx(12)
+    assert row["break_even_price"] == pytest.approx(1_900_000 / 12, rel=1e-6)
+    assert row["leaves_above_price"] == pytest.approx(1_900_000 / 12, rel=1e-6)
+    assert row["next_quantity"] == pytest.approx(0)
+
+
+def test_an_offer_not_taken_enters_below_the_price_that_makes_it_as_cheap():
+    # Ten new at p cost 1,800,000 at p = 180,000. Mixes: a old + b new with a + 1.2 b >= 12; five new and six old
+    # cost 900,000 + 5 p, the same at 180,000; six new and five old serve 12.2 for 750,000 + 6 p: 175,000.
+    row = row_of("new")
+    assert row["quantity"] == pytest.approx(0)
+    assert row["break_even_price"] == pytest.approx(180_000, rel=1e-6)
+    assert row["reading"] == "enters below this price"
+
+
+def test_rent_enters_when_its_hours_cost_less_than_the_box():
+    # Twelve boxes for 8,760 h: 1,800,000 / (12 x 8,760) an hour.
+    assert row_of("rent")["break_even_price"] == pytest.approx(150_000 / 8_760, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_prices_laid_to_offers_at_once_give_the_same_break_even():
+    scaled = price_rows(study())
+    for offer, price in (("old", 1_900_000 / 12), ("new", 180_000), ("rent", 150_000 / 8_760)):
+        assert row_of(offer, scaled)["break_even_price"] == pytest.approx(price, rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offer", ["old", "new", "rent"])
+def test_quantity_changes_on_one_side_of_the_break_even_price_and_not_on_the_other(offer):
+    one = OfferCase(study(), offer, True)
+    row = row_of(offer)
+    ratio = row["break_even_price"] / row["price"]
+    same = []
+    for side in (0.999, 1.001):
+        again = build_scenario(priced(study().scenario, [offer], ratio * side), study().built.points)
+        found = study().solved(again.model, whole=True)
+        same.append(float(one.amounts @ found.values) == pytest.approx(row["quantity"]))
+    assert sorted(same) == [False, True]
+
+
+@pytest.mark.slow
+def test_an_offer_without_which_there_is_no_plan_stays_at_any_price():
+    alone = case.scenario(
+        {
+            "periods": case.one_year(),
+            "sites": [case.hall()],
+            "offers": [case.purchase()],
+            "demand": case.demand(["2027"], 3),
+        }
+    )
+    only = Study.of(alone, EXACT)
+    values = only.solved(only.model, whole=True).values
+    one = OfferCase(only, "purchase", True)
+    row = break_even(one, Found(values, float(one.amounts @ values)))
+    assert row["reading"].startswith("no plan without it")
+    assert pd.isna(row["break_even_price"])
+
+
+def test_own_against_rent_breaks_even_where_the_hours_cost_the_same():
+    # 150,000 over 8,760 h is 17.12 an hour; at 30 an hour that is 57 % of the hours. No energy price here.
+    table = acquisition(study()).set_index("offer")
+    assert table.loc["old", "fixed_per_hour"] == pytest.approx(150_000 / 8_760)
+    assert table.loc["old", "break_even_use_fraction"] == pytest.approx(150_000 / 8_760 / 30)
+    assert pd.isna(table.loc["new", "break_even_use_fraction"])
+
+
+def test_waiting_a_quarter_costs_the_rent_less_nothing_else():
+    # Nothing ordered in the first of two quarters: 12 boxes rented for 2,160 h at 30, then the purchase.
+    two = Study.of(three_offers(case.quarters(2)), EXACT)
+    first = two.coefficients.periods.index[0]
+    rented = 12 * two.coefficients.periods["hours"].iloc[0] * 30
+    late = cases.waiting(two, None, [first], whole=True)
+    base = cases.answer_of(two, two.built, whole=True)
+    assert late.status == "optimal"
+    assert base.cost == pytest.approx(
+        min(1_800_000, rented + 12 * two.coefficients.periods["hours"].iloc[1] * 30)
+    )
+    assert late.cost == pytest.approx(
+        rented + min(1_800_000, 12 * two.coefficients.periods["hours"].iloc[1] * 30)
+    )
+
+
+def test_a_slower_box_leaves_the_plan_and_a_cut_vendor_costs_more():
+    points = cases.slower(study().built.points, "old", 0.5)
+    # Two dozen old boxes would cost 3.6 M, ten new ones 1.9 M.
+    found = cases.answer(study(), study().scenario, True, points)
+    assert found.cost == pytest.approx(1_900_000)
+    assert found.units("old", 0, study().coefficients.periods["ordinal"]) == 0
+    cut = cases.cut_supply(study().scenario, "Maker")
+    # Of ten old boxes at most, six with five new ones serve exactly 12 requests/s: 0.9 M + 0.95 M.
+    assert cut is not None
+    assert cases.answer(study(), cut, True).cost == pytest.approx(1_850_000)
+
+
+@pytest.mark.slow
+def test_the_decisions_of_a_plan_as_tables_workbook_and_kept_pieces(tmp_path):
+    plan = run_plan(three_offers(), EXACT)
+    told: list[str] = []
+    found = decide(plan, EXACT, keep=tmp_path / "kept.jsonl", tell=told.append)
+    due = found.tables["sign_now"].set_index("offer").loc["old"]
+    assert due["units"] == pytest.approx(12)
+    assert due["break_even_price"] == pytest.approx(1_900_000 / 12, rel=1e-6)
+    assert "hardware 20% lower" in due["stays_in"]
+    assert due["waiting_costs"] == pytest.approx(100_000)
+    again: list[str] = []
+    same = decide(plan, EXACT, keep=tmp_path / "kept.jsonl", tell=again.append)
+    assert told
+    assert not again
+    for name, table in found.tables.items():
+        pd.testing.assert_frame_equal(table, same.tables[name], check_dtype=False)
+    book = load_workbook(write_decisions_workbook(plan, found, tmp_path / "decisions.xlsx"))
+    assert book.sheetnames[0] == "Sign now"
+
+
+def test_an_unknown_offer_is_named_with_those_the_plan_could_use():
+    plan = run_plan(three_offers(), EXACT)
+    with pytest.raises(InputError, match="known: old, new, rent"):
+        decide(plan, EXACT, offers=["none"])
+    assert offers_in_reach(study()) == ["old", "new", "rent"]
