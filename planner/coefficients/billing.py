@@ -203,7 +203,11 @@ def monthly_components(scenario: Scenario, assigned: pd.DataFrame) -> pd.MultiIn
 
 
 def _inside(meter: PlanMeter, row: dict) -> np.ndarray:
-    return meter.window_share(row["weekday"], row["weekend"]) > 0
+    """Return which hour classes a charge measures: its days and hours, in its months unless a ratchet looks back."""
+    inside = meter.window_share(row["weekday"], row["weekend"]) > 0
+    if row["ratchet_fraction"] > 0:
+        return inside
+    return inside & (meter.in_months(row["months_held"])[meter.month] > 0)
 
 
 def _months_differ(meter: PlanMeter, row: dict) -> bool:

@@ -3,7 +3,8 @@
 A period's *cells* (month x day type x UTC hour, each with its number of hours) are merged when nothing in
 them differs. If more distinct cells remain than ``settings.max_blocks`` allows, the cells that can bind are
 kept alone and the remaining hours are grouped by load and averaged, weighted by their hours, so that the
-hours of a period always sum to the calendar.
+hours of a period always sum to the calendar. On top of that number, the hour in which each demand charge can
+have its peak is kept, unless an hour as high inside its window is kept already.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import pandas as pd
 CELL = ["period", "month", "day_type", "hour_utc"]
 MINIMUM_AVERAGES = 2
 """Averaged blocks kept at least, so that day and night do not fall into one."""
+TIE_BREAK = 1e-6
+AS_HIGH_FRACTION = 0.975
+"""A kept hour this close to a window's highest stands for it, which hides 2.5 percent of its billed kW at most."""
 
 
 def cell_features(
@@ -56,7 +60,9 @@ def cell_features(
     return pd.concat(wide, axis=1).sort_index()
 
 
-def choose_blocks(cells: pd.DataFrame, features: pd.DataFrame, max_blocks: int) -> pd.DataFrame:
+def choose_blocks(
+    cells: pd.DataFrame, features: pd.DataFrame, max_blocks: int, peaks: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Assign every cell of every period to a block.
 
     Parameters
@@ -66,21 +72,27 @@ def choose_blocks(cells: pd.DataFrame, features: pd.DataFrame, max_blocks: int) 
     features
         As returned by :func:`cell_features`.
     max_blocks
-        Most blocks per period; 0 keeps every distinct cell.
+        Most blocks per period, besides the peak hours of demand charges; 0 keeps every distinct cell.
+    peaks
+        One column per demand charge of a site, on the index of ``cells``: how high the site can draw in the cell,
+        blank outside the charge's window (:func:`peak_hours.window_peaks`).
 
     Returns
     -------
     DataFrame with columns CELL, hours, block (name), label.
     """
+    heights = pd.DataFrame(index=cells.index) if peaks is None else peaks
     parts = []
     for period, group in cells.groupby("period", sort=False):
         table = features.reindex(pd.MultiIndex.from_frame(group[CELL]))
-        block, label = _assign(table, group["hours"].to_numpy(), max_blocks)
+        block, label = _assign(table, group["hours"].to_numpy(), max_blocks, heights.loc[group.index])
         parts.append(group.assign(block=block, label=label, period=period))
     return pd.concat(parts, ignore_index=True)
 
 
-def _assign(table: pd.DataFrame, hours: np.ndarray, max_blocks: int) -> tuple[list[str], list[str]]:
+def _assign(
+    table: pd.DataFrame, hours: np.ndarray, max_blocks: int, heights: pd.DataFrame
+) -> tuple[list[str], list[str]]:
     values = np.round(table.fillna(0.0).to_numpy(float), 9)
     _, distinct = np.unique(values, axis=0, return_inverse=True)
     distinct = distinct.ravel()
@@ -89,13 +101,14 @@ def _assign(table: pd.DataFrame, hours: np.ndarray, max_blocks: int) -> tuple[li
         order = {cell: rank for rank, cell in enumerate(np.unique(first))}
         return [f"b{order[cell]:02d}" for cell in first], ["distinct hours" for _ in first]
     keep = _binding_cells(table, distinct, max_blocks - MINIMUM_AVERAGES)
+    averages = max_blocks - len(keep)
+    keep |= _window_cells(heights, distinct, set(keep))
     block = np.full(len(distinct), "", dtype=object)
     label = np.full(len(distinct), "", dtype=object)
     for rank, (group, why) in enumerate(keep.items()):
         mask = distinct == group
         block[mask], label[mask] = f"x{rank}", why
     rest = block == ""
-    averages = max_blocks - len(keep)
     load = table["prefill"].sum(axis=1).to_numpy() + table["decode"].sum(axis=1).to_numpy()
     bins = _equal_hour_bins(load[rest], hours[rest], averages)
     block[rest] = [f"a{rank}" for rank in bins]
@@ -120,12 +133,30 @@ def _binding_cells(table: pd.DataFrame, distinct: np.ndarray, most: int) -> dict
     if "pue" in table.columns.get_level_values(0):
         wanted.append(("highest PUE", table["pue"].mean(axis=1).to_numpy()))
     keep: dict[int, str] = {}
+    # Of hours with the same load the one of the highest PUE draws most.
+    warm = table["pue"].mean(axis=1).to_numpy() if "pue" in table.columns.get_level_values(0) else 0.0
+    wanted = [
+        (why, score * (1 + TIE_BREAK * warm) if why.startswith("peak") else score) for why, score in wanted
+    ]
     for why, score in wanted:
         if len(keep) >= most:
             break
         if np.ptp(score) > 0:
             keep.setdefault(int(distinct[int(np.argmax(score))]), why)
     return keep
+
+
+def _window_cells(heights: pd.DataFrame, distinct: np.ndarray, kept: set[int]) -> dict[int, str]:
+    """Return the distinct cells in which a demand charge can have its peak and none as high is kept."""
+    added: dict[int, str] = {}
+    for charge, column in heights.items():
+        score = column.to_numpy(float)
+        if np.isnan(score).all() or not np.nanmax(score) > 0:
+            continue
+        have = np.isin(distinct, list(kept | set(added))) & ~np.isnan(score)
+        if not (score[have] >= AS_HIGH_FRACTION * np.nanmax(score)).any():
+            added[int(distinct[int(np.nanargmax(score))])] = f"peak of {charge}"
+    return added
 
 
 def _equal_hour_bins(load: np.ndarray, hours: np.ndarray, bins: int) -> np.ndarray:

@@ -27,6 +27,7 @@ from planner.coefficients.blocks import block_means, cell_features, choose_block
 from planner.coefficients.bundle import Coefficients
 from planner.coefficients.environment import PPA, environment
 from planner.coefficients.money import discount_factor
+from planner.coefficients.peak_hours import window_peaks
 from planner.coefficients.pools import first_pools
 from planner.coefficients.pue import design_pue, pue_by_cell
 from planner.coefficients.tariff import energy_price_by_cell
@@ -54,7 +55,9 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     cell_demand = demand_by_cell(scenario)
     prices, pue = energy_price_by_cell(scenario, cells), pue_by_cell(scenario, cells)
     features = cell_features(cell_demand, _token_weights(shapes), prices, pue)
-    assigned = choose_blocks(cells, features, scenario.settings.max_blocks)
+    admissible = points.routes[points.routes["admissible"]]
+    heights = window_peaks(scenario, cells, features, _token_weights(shapes), admissible)
+    assigned = choose_blocks(cells, features, scenario.settings.max_blocks, heights)
     blocks = _block_frame(assigned)
     demand = block_means(assigned, cell_demand, ["workload", "region"], "requests_per_s")
     stand = cost.priced_stands(scenario, fleet.stands(scenario))
@@ -75,9 +78,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     whole_rent, hourly_rent = cost.rent_costs(stand, rents, periods, blocks)
     lost_value = cost.optional_value(demand, shapes, workloads, blocks)
     served_value = _served_optional(lost_value, demand, workloads)
-    routes = points.routes.loc[
-        points.routes["admissible"], ["workload", "region", "site", "ttft_class", "rtt_ms"]
-    ]
+    routes = admissible[["workload", "region", "site", "ttft_class", "rtt_ms"]]
     waiting = deferral.deferrable_hours(scenario, workloads, assigned, cell_demand)
     # What waits may be served in a block in which nothing arrives.
     kept = (demand["requests_per_s"] > 0) | demand["workload"].isin(waiting["workload"])

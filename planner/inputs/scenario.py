@@ -77,7 +77,8 @@ class Settings(BaseModel):
     max_blocks: int = Field(
         default=6,
         ge=0,
-        description="most representative blocks per period; 0 = every distinct hour",
+        description="most representative blocks per period, besides the peak hours of demand charges; 0 = every "
+        "distinct hour",
     )
     max_latency_classes: int = Field(
         default=0,

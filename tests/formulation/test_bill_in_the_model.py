@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from bill_model import bill_scenario, cells_of, hourly, solve_bill
+from bill_model import CELL, bill_scenario, cells_of, hourly, solve_bill
 
 from planner.coefficients.bill import yearly_bill
+from planner.coefficients.blocks import block_means, cell_features, choose_blocks
+from planner.coefficients.peak_hours import window_peaks
 
 
 def demand(component, price, **more):
@@ -132,6 +134,48 @@ def test_a_kept_peak_stands_for_every_month_of_averaged_hours():
     )
     kw = np.where(peak, 900.0, 300.0)
     assert solve_bill(case, cells, kw).total == pytest.approx(10 * 3 * 900)
+
+
+def averaged(case, cells, kw, most):
+    """Return the hour classes in so many blocks as a plan makes them of this load, and the mean kW of each block."""
+    demand = cells[CELL].assign(workload="chat", region="r", requests_per_s=kw)
+    tokens = pd.DataFrame({"input_tokens": [100.0], "output_tokens": [10.0]}, index=["chat"])
+    features = cell_features(demand, tokens, pd.DataFrame(), pd.DataFrame())
+    route = pd.DataFrame({"workload": ["chat"], "region": ["r"], "site": ["hall"]})
+    plain = cells.drop(columns=["block", "label"])
+    peaks = window_peaks(case, plain, features, tokens, route)
+    assigned = choose_blocks(plain, features, most, peaks)
+    load = block_means(assigned, cells[CELL].assign(site="hall", kw=kw), ["site"], "kw")
+    return assigned, assigned.merge(load, on=["period", "block"], how="left")["kw"].to_numpy(float)
+
+
+@pytest.mark.parametrize("least_kw", [None, 100])
+def test_averaged_hours_hide_no_peak_of_a_window_or_season(least_kw):
+    # Day peaks at 14:00, the night at 22:00, and August is higher than the rest of the summer.
+    charges = [
+        energy("energy", 0.05),
+        demand("on peak", 28.44, hours="08-20", day_type="weekday", minimum_kw=least_kw),
+        demand("off peak", 19.79, hours="20-08", weekend_hours="00-24", minimum_kw=least_kw),
+        demand("winter nights", 5, hours="20-08", months="11-12;1-2", minimum_kw=least_kw),
+    ]
+    case = bill_scenario(charges, ["2027-01-01"], [12])
+    cells = cells_of(case)
+    hour, weekday = cells["hour_utc"], cells["day_type"].eq("weekday")
+    kw = (300 + 20 * hour.between(8, 19) + 500 * (weekday & hour.eq(14)) + 300 * hour.eq(22)).to_numpy(float)
+    kw = kw * np.where(cells["month"].isin([11, 12, 1, 2]), 0.9, 1.0)
+    blocks, mean_kw = averaged(case, cells, kw, 4)
+    # Two averages, the highest hour of all, and on top of the four the peaks of the night and of winter nights.
+    assert blocks["block"].nunique() == 6
+    peaks = yearly_bill(case.tables["tariffs"], hourly(cells, kw, case)).peaks
+    highest = peaks[peaks["billed_kw"] > 0].groupby("component")["billed_kw"].max()
+    solved = solve_bill(case, blocks, mean_kw)
+    months = {"on peak": 28.44 * 12, "off peak": 19.79 * 12, "winter nights": 5 * 4}
+    assert solved.line("demand_charge") == pytest.approx(
+        sum(highest[name] * price for name, price in months.items())
+    )
+    # Energy is the full profile's; the months below the year's peak are billed at it.
+    full = calculated(case, cells, kw)
+    assert full < solved.total < 1.05 * full
 
 
 def random_charges(draw):

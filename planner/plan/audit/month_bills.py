@@ -86,9 +86,10 @@ def month_bills(books: Books) -> pd.DataFrame:
 
 
 def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
-    every = tuple(range(1, MONTHS_PER_YEAR + 1))
+    # Other months than the charge's own matter only to a ratchet that looks back at them.
+    measured_in = tuple(range(1, MONTHS_PER_YEAR + 1)) if row["ratchet_fraction"] > 0 else row["months"]
     inside = local_window_mask(
-        cells, row["utc_offset_h"], every, row["day_type"], row["hours"], row["weekend_hours"]
+        cells, row["utc_offset_h"], measured_in, row["day_type"], row["hours"], row["weekend_hours"]
     )
     seen = cells[inside].assign(site=row["site"])
     peak = seen.assign(kw=at(books.grid_kw, seen, ["site", "period", "block"]).fillna(0.0))
