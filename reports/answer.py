@@ -20,7 +20,7 @@ MODE_VERBS = {
 TRUST = ("estimate", "derived", "quoted", "published", "measured")
 """Confidence words from least to most trusted."""
 
-PRICE_TABLES = ("offers", "tariffs", "sites", "cooling", "facility_options", "fx")
+PRICE_TABLES = ("offers", "tariffs", "sites", "cooling", "power_chains", "facility_options", "fx")
 
 
 def answer_lines(content: Content) -> list[str]:

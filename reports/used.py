@@ -103,9 +103,16 @@ def _classes(content: Content) -> dict[str, set[str]]:
     return {"asset_class": set(used.get("asset_class", pd.Series(dtype="str")).dropna().astype(str))}
 
 
+def _chains(content: Content) -> set[str]:
+    options, offered = content.table("cooling"), _values(content, "facility_options", "cooling")
+    if options.empty or "power_chain" not in options:
+        return set()
+    return set(options.loc[options["cooling"].isin(offered), "power_chain"].dropna().astype(str))
+
+
 def _currencies(content: Content) -> set[str]:
     used = {content.currency}
-    for name in ("offers", "sites", "cooling", "tariffs"):
+    for name in ("offers", "sites", "cooling", "power_chains", "tariffs"):
         used |= _values(content, name, "currency")
     return used
 
@@ -147,6 +154,7 @@ USED: Mapping[str, Callable[[Content], Mapping[str, set[str]]]] = {
     "tariffs": lambda content: {"tariff": _values(content, "sites", "tariff")},
     "wholesale": lambda content: {"market": _markets(content)},
     "cooling": lambda content: {"cooling": _values(content, "facility_options", "cooling")},
+    "power_chains": lambda content: {"power_chain": _chains(content)},
     "fx": lambda content: {"currency": _currencies(content)},
     "sources": lambda content: {"source": _plan_values(content, "source", "sources")},
     "conflicts": _conflict_keys,

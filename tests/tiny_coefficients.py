@@ -180,10 +180,10 @@ def _sites() -> Mapping[str, Any]:
             *(("cloud", "hosted", t, b, 1.0) for t in ("t1", "t2") for b in ("day", "night")),
         ),
         "design_pue": table(
-            "site cooling period pue",
-            ("hall", "air", "t1", 1.7), ("hall", "air", "t2", 1.8),
-            ("campus", "liquid", "t1", 1.25), ("campus", "liquid", "t2", 1.25),
-            ("cloud", "hosted", "t1", 1.0), ("cloud", "hosted", "t2", 1.0),
+            "site cooling period pue headroom_ratio",
+            ("hall", "air", "t1", 1.7, 1.0), ("hall", "air", "t2", 1.8, 1.0),
+            ("campus", "liquid", "t1", 1.25, 1.0), ("campus", "liquid", "t2", 1.25, 1.0),
+            ("cloud", "hosted", "t1", 1.0, 1.0), ("cloud", "hosted", "t2", 1.0, 1.0),
         ),
         "prices": pd.DataFrame(),
         "site_limits": table(
@@ -194,8 +194,8 @@ def _sites() -> Mapping[str, Any]:
             ("campus", "t2", "owned", 500.0, 0.2, nan, 450.0, nan),
         ),
         "halls": table(
-            "site cooling existing_kw capacity_kw owned",
-            ("hall", "air", 0.0, 130.0, False), ("campus", "liquid", 80.0, nan, True),
+            "site cooling heat_limit_of existing_kw capacity_kw owned",
+            ("hall", "air", "air", 0.0, 130.0, False), ("campus", "liquid", "liquid", 80.0, nan, True),
         ),
         "builds": table("site cooling period ordinal in_service_ordinal", ("campus", "liquid", "t1", 0, 1)),
         "openings": table("site period", ("campus", "t1"), ("campus", "t2")),

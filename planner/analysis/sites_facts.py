@@ -10,6 +10,7 @@ import pandas as pd
 from planner.analysis.sites_study import Study
 from planner.coefficients.pue import OPTION_COLUMNS, partial_pue
 from planner.inputs import Scenario
+from planner.inputs.chains import distribution_loss
 from planner.tables import HOURS
 from planner.units import KW_PER_MW
 
@@ -20,7 +21,9 @@ COMMON_YEAR = 2027
 def usable_power(study: Study) -> pd.DataFrame:
     """Return site, period, usable_mw (at the meter) and it_mw (after headroom at the best design PUE)."""
     limits = study.coefficients.site_limits
-    pue = study.coefficients.design_pue.groupby(["site", "period"])["pue"].min().rename("pue").reset_index()
+    design = study.coefficients.design_pue
+    needed = design.assign(pue=design["pue"] * design["headroom_ratio"])
+    pue = needed.groupby(["site", "period"])["pue"].min().rename("pue").reset_index()
     table = limits.merge(pue, on=["site", "period"], how="left")
     left = table["usable_kw"] * (1.0 - table["headroom_fraction"])
     return table[["site", "period"]].assign(
@@ -41,7 +44,10 @@ def cooling_year(scenario: Scenario) -> pd.DataFrame:
         tables["sites"][["site", "region", "kind"]], on="site"
     )
     options = options[options["kind"] != "cloud"].merge(
-        tables["cooling"][["cooling", *OPTION_COLUMNS]], on="cooling"
+        tables["cooling"][["cooling", *OPTION_COLUMNS]].assign(
+            distribution_loss_fraction=distribution_loss(scenario).to_numpy()
+        ),
+        on="cooling",
     )
     days = {month: calendar.monthrange(COMMON_YEAR, month)[1] for month in range(1, 13)}
     rows = []

@@ -156,7 +156,7 @@ def upkeep_shares(table: pd.DataFrame) -> dict[str, pd.Series]:
 def build_costs(
     scenario: Scenario, hall: pd.DataFrame, builds: pd.DataFrame, periods: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return what one kW of new hall costs: building, cooling plant, its upkeep, and its value at the end."""
+    """Return what one kW of new hall costs: building with its power chain, cooling plant, upkeep, value at the end."""
     labels = ["site", "cooling", "period"]
     fx, currency = scenario.tables["fx"], scenario.settings.currency
     site_ratio = currency_ratio(fx, hall["currency"], currency)
@@ -164,9 +164,15 @@ def build_costs(
     listed = hall["capex_per_kw_cooling"].fillna(0.0).to_numpy() * currency_ratio(
         fx, hall["currency_cooling"], currency
     )
-    priced = hall[["site", "cooling", "build_life_years", "maintenance_fraction_per_year"]].assign(
-        shell=hall["build_capex_per_kw"].to_numpy() * site_ratio,
-        plant=np.where(np.isnan(plant), listed, plant),
+    plant = np.where(np.isnan(plant), listed, plant)
+    train = hall["chain_capex_per_kw"].fillna(0.0).to_numpy() * currency_ratio(
+        fx, hall["chain_currency"], currency
+    )
+    kept = plant * hall["maintenance_fraction_per_year"].fillna(0.0).to_numpy()
+    priced = hall[["site", "cooling", "build_life_years"]].assign(
+        shell=hall["build_capex_per_kw"].to_numpy() * site_ratio + train,
+        plant=plant,
+        kept_per_year=kept + train * hall["chain_maintenance_fraction_per_year"].fillna(0.0).to_numpy(),
     )
     table = builds.merge(priced, on=["site", "cooling"], validate="many_to_one").assign(
         last=periods.index[-1]
@@ -207,7 +213,7 @@ def build_costs(
                 "opex",
                 "kept_period",
                 "mid",
-                upkeep["plant"] * upkeep["maintenance_fraction_per_year"].fillna(0.0) * upkeep["years"],
+                upkeep["kept_per_year"] * upkeep["years"],
             ),
         ],
         ignore_index=True,

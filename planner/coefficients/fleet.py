@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.coefficients.timing import NEVER, alive_pairs, in_service_ordinal, service_years
 from planner.inputs import Scenario
+from planner.inputs.chains import chain_of_options
 from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 STAND = ["offer", "site", "cooling"]
@@ -57,6 +58,8 @@ def stands(scenario: Scenario) -> pd.DataFrame:
     both = both.merge(
         tables["cooling"][["cooling", "kw_per_rack"]], on="cooling", how="left", validate="many_to_one"
     )
+    fed = chain_of_options(scenario)["availability_fraction"]
+    both["fed_fraction"] = both["cooling"].map(fed).astype(float).fillna(1.0)
     fits = _listed(both, "coolings", "cooling") | (both["mode"] == "owned")
     return _physical(both[fits].reset_index(drop=True))
 
@@ -83,7 +86,9 @@ def _physical(both: pd.DataFrame) -> pd.DataFrame:
         provisioned_kw=provisioned,
         idle_kw=both["idle_kw"].fillna(0.0),
         racks=np.where(both["rack_scale"], racks, np.maximum(racks, spread.fillna(0.0))),
-        availability_fraction=(1.0 - downtime) * (1.0 - both["interruption_fraction"].fillna(0.0)),
+        availability_fraction=(1.0 - downtime)
+        * (1.0 - both["interruption_fraction"].fillna(0.0))
+        * both["fed_fraction"],
     )
     hosted = result["includes"] == "hosted"
     result.loc[hosted, ["provisioned_kw", "idle_kw", "racks"]] = 0.0

@@ -8,6 +8,7 @@ import pandas as pd
 from planner.errors import Fault, InputError
 from planner.inputs import Scenario, calendar_cells
 from planner.inputs.calendar import local_hours
+from planner.inputs.chains import chain_of_options, distribution_loss
 from planner.tables import HOURS
 from planner.units import MONTHS_PER_YEAR
 
@@ -118,7 +119,8 @@ def design_pue(scenario: Scenario) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame, RangeIndex; columns ``site``, ``cooling``, ``period``, ``pue``.
+    DataFrame, RangeIndex; columns ``site``, ``cooling``, ``period``, ``pue`` and ``headroom_ratio``: (1 - headroom
+    of the site) / (1 - headroom of the option's power chain), 1 where the chain states none.
     """
     climate = scenario.tables["climate"]
     hottest = climate[list(HOURS)].max(axis=1)
@@ -127,7 +129,16 @@ def design_pue(scenario: Scenario) -> pd.DataFrame:
     rows = _site_options(scenario).merge(months, how="cross")
     rows = rows.merge(designs, on=["region", "month"], how="left", sort=False)
     rows["pue"] = _pue_of_rows(rows, rows["outdoor_c"].to_numpy())
-    return rows.groupby(["site", "cooling", "period"], sort=False)["pue"].max().reset_index()
+    design = rows.groupby(["site", "cooling", "period"], sort=False)["pue"].max().reset_index()
+    return design.assign(headroom_ratio=_headroom_ratio(scenario, design))
+
+
+def _headroom_ratio(scenario: Scenario, rows: pd.DataFrame) -> np.ndarray:
+    """Return what a kW of the option takes of the power the site leaves free, in kW."""
+    sites = scenario.tables["sites"].set_index("site")["headroom_fraction"].fillna(0.0)
+    kept = rows["site"].map(sites).astype(float)
+    own = rows["cooling"].map(chain_of_options(scenario)["headroom_fraction"]).astype(float)
+    return np.where(own.isna(), 1.0, (1.0 - kept) / (1.0 - own))
 
 
 def _site_options(scenario: Scenario) -> pd.DataFrame:
@@ -139,6 +150,7 @@ def _site_options(scenario: Scenario) -> pd.DataFrame:
     clouds = sites[sites["kind"] == "cloud"].assign(cooling=HOSTED)
     both = pd.concat([halls, clouds], ignore_index=True).astype({"cooling": "str"})
     options = scenario.tables["cooling"][["cooling", "medium", *OPTION_COLUMNS]]
+    options = options.assign(distribution_loss_fraction=distribution_loss(scenario).to_numpy())
     joined = both.merge(options, on="cooling", how="left", validate="many_to_one")
     _check_options(joined, scenario.tables["climate"])
     return joined

@@ -10,6 +10,7 @@ from planner.coefficients.tariff import demand_charges, fixed_charges, valid_sha
 from planner.coefficients.timing import NEVER, in_service_ordinal
 from planner.coefficients.windows import local_window_mask
 from planner.inputs import Scenario
+from planner.inputs.chains import chain_of_options
 
 
 def site_limits(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
@@ -45,19 +46,34 @@ def site_limits(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
 
 
 def halls(scenario: Scenario) -> pd.DataFrame:
-    """Return site, cooling, existing_kw, capacity_kw, owned, and the price of one more kW of hall and of cooling."""
+    """Return site, cooling, existing_kw, capacity_kw, owned, and the price of one more kW of hall and of cooling.
+
+    ``chain_`` columns are those of the option's power chain, blank without one; the longer of the weeks a hall and its
+    power chain take counts.
+    """
     sites = scenario.tables["sites"]
     options = scenario.tables["facility_options"].merge(
         sites[["site", "kind", "build_capex_per_kw", "build_weeks", "build_life_years", "currency"]],
         on="site",
     )
     options = options.merge(
-        scenario.tables["cooling"][["cooling", "capex_per_kw", "maintenance_fraction_per_year", "currency"]],
+        scenario.tables["cooling"][
+            ["cooling", "heat_limit_of", "capex_per_kw", "maintenance_fraction_per_year", "currency"]
+        ],
         on="cooling",
         suffixes=("", "_cooling"),
         validate="many_to_one",
     )
-    return options.assign(owned=options["kind"] == "owned", existing_kw=options["existing_kw"].fillna(0.0))
+    chains = chain_of_options(scenario).reindex(options["cooling"].to_numpy()).set_axis(options.index)
+    return options.assign(
+        owned=options["kind"] == "owned",
+        existing_kw=options["existing_kw"].fillna(0.0),
+        heat_limit_of=options["heat_limit_of"].fillna(options["cooling"]),
+        build_weeks=np.fmax(options["build_weeks"], chains["build_weeks"]),
+        chain_capex_per_kw=chains["capex_per_kw"],
+        chain_maintenance_fraction_per_year=chains["maintenance_fraction_per_year"],
+        chain_currency=chains["currency"].astype("str"),
+    )
 
 
 def build_columns(hall: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:

@@ -59,12 +59,13 @@ def energised_load(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 def energised_provision(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Provisioned peak at the design hour, headroom kept free, fits what the path carries.
 
-    sum_{o,e} P[o] * PUE*[s,e,t] * installed[o,s,e,t] - (1 - h[s]) * energised_kw[s,t]  <=  0
+    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * installed[o,s,e,t] - (1 - h[s]) * energised_kw[s,t]  <=  0
     for every site s with modules, period t
 
     installed     units in service                                      column installed
     P             provisioned kW of one unit                            c.stands, provisioned_kw
     PUE*          facility over IT power at the design temperature      c.design_pue
+    H             (1 - h[s]) / (1 - headroom of the chain of e)         c.design_pue, headroom_ratio
     h             headroom fraction                                     c.site_limits
     energised_kw  kW the site can use                                   column energised_kw
 
@@ -76,7 +77,7 @@ def energised_provision(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     usable = usable.assign(free=usable["headroom_fraction"] - 1.0)
     rows = number_rows(usable[SITE_PERIOD])
     units = hardware_units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
-    units = units.assign(kw=units["provisioned_kw"] * units["pue"])
+    units = units.assign(kw=units["provisioned_kw"] * units["pue"] * units["headroom_ratio"])
     parts = [terms(rows, units, SITE_PERIOD, "kw"), terms(rows, usable, SITE_PERIOD, "free")]
     return row_block("energised_provision", rows, "<=", 0.0, parts)
 

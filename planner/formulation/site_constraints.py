@@ -76,12 +76,13 @@ def site_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 def provisioned_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Provisioned peak at the design hour, headroom kept free, fits the energised power; a closed site has none.
 
-    sum_{o,e} P[o] * PUE*[s,e,t] * installed[o,s,e,t]  <=  (1 - h[s]) * F[s,t] * open[s,t]
+    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * installed[o,s,e,t]  <=  (1 - h[s]) * F[s,t] * open[s,t]
     for every owned or colocation site s, period t   (open = 1 where opening costs nothing)
 
     installed  units in service                                         column installed
     P          provisioned kW of one unit                               c.stands, provisioned_kw
     PUE*       facility over IT power at the design temperature         c.design_pue
+    H          (1 - h[s]) / (1 - headroom of the chain of e); 1 without c.design_pue, headroom_ratio
     h, F       headroom fraction; usable kW                             c.site_limits
     open       1 while the site is open                                 column open
 
@@ -92,7 +93,7 @@ def provisioned_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     )
     rows = number_rows(limits[SITE_PERIOD])
     units = hardware_units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
-    units = units.assign(kw=units["provisioned_kw"] * units["pue"])
+    units = units.assign(kw=units["provisioned_kw"] * units["pue"] * units["headroom_ratio"])
     opened = columns.frame("open").merge(limits[[*SITE_PERIOD, "free_kw"]], on=SITE_PERIOD)
     costly = pd.MultiIndex.from_frame(limits[SITE_PERIOD]).isin(pd.MultiIndex.from_frame(opened[SITE_PERIOD]))
     rhs = np.where(costly, 0.0, limits["free_kw"])
@@ -190,25 +191,31 @@ def hall_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def cooling_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Heat of a cooling option stays inside what the site can remove that way.
+    """Heat of a cooling option, whatever power chains feed it, stays inside what the site can remove that way.
 
-    sum_o P[o] * installed[o,s,e,t]  <=  C[s,e]
+    sum_{o, e' in E(e)} P[o] * installed[o,s,e',t]  <=  C[s,e]
     for every site s, cooling e with a stated capacity, period t
 
     installed  units in service                                         column installed
     P          provisioned kW of one unit                               c.stands, provisioned_kw
     C          cooling capacity, kW IT                                  c.halls, capacity_kw
+    E          options that share the heat limit of e                   c.halls, heat_limit_of
 
     Dual: currency per kW-period; what one more kW of this cooling would save (<= 0).
     """
-    stated = c.halls[c.halls["capacity_kw"].notna()].merge(c.periods.reset_index()[["period"]], how="cross")
+    stated = c.halls[c.halls["capacity_kw"].notna()]
+    shared = stated[["site", "cooling", "heat_limit_of"]]
+    stated = stated.assign(cooling=stated["heat_limit_of"]).drop_duplicates(["site", "cooling"])
+    stated = stated.merge(c.periods.reset_index()[["period"]], how="cross")
+    units = hardware_units(c, columns).merge(shared, on=["site", "cooling"], validate="many_to_one")
+    units = units.assign(cooling=units["heat_limit_of"])
     rows = number_rows(stated[HALL])
     return row_block(
         "cooling_capacity",
         rows,
         "<=",
         stated["capacity_kw"].to_numpy(),
-        [terms(rows, hardware_units(c, columns), HALL, "provisioned_kw")],
+        [terms(rows, units, HALL, "provisioned_kw")],
     )
 
 

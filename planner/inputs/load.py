@@ -14,6 +14,7 @@ import pandas as pd
 from planner.errors import Fault, InputError
 from planner.inputs.catalog import example_names, example_path, shipped_catalog
 from planner.inputs.cells import nearest
+from planner.inputs.chains import with_power_chains
 from planner.inputs.checks import check_scenario
 from planner.inputs.checks.columns import check_columns
 from planner.inputs.located import Located, RawScenario, cell_text
@@ -119,7 +120,7 @@ def build_scenario(
     faults += found
     if faults or settings is None:
         raise InputError(list(dict.fromkeys(faults)))
-    tables = {name: located.frame for name, located in merged.items()}
+    tables = with_power_chains({name: located.frame for name, located in merged.items()})
     return Scenario(
         settings.name, settings, tables, origin, tuple(warnings), hash_inputs(settings, tables, shipped)
     )

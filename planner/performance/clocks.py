@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from planner.inputs.chains import chain_clock
 from planner.inputs.scenario import Scenario
 
 HOSTED = "hosted"
@@ -32,15 +33,19 @@ NOMINAL = HeldClock()
 
 
 def held_clocks(scenario: Scenario) -> pd.DataFrame:
-    """Return cooling, prefill, decode, clock in the scenario's cooling case; 1 where not stated, and when hosted."""
+    """Return cooling, prefill, decode, clock in the scenario's cooling case; 1 where not stated, and when hosted.
+
+    The clock of an option is what its cooling holds times what the headroom of its power chain lets it hold.
+    """
     cooling = scenario.tables["cooling"]
     case = scenario.settings.cooling_case
     result = cooling[["cooling"]].copy()
+    fed = chain_clock(scenario).to_numpy()
     for phase in ("prefill", "decode"):
         base = cooling[f"frequency_{phase}_fraction"]
         if case != "base":
             base = cooling[f"frequency_{phase}_{case}_fraction"].fillna(base)
-        result[phase] = base.fillna(1.0).mask(cooling["cooling"].eq(HOSTED), 1.0)
+        result[phase] = (base.fillna(1.0) * fed).mask(cooling["cooling"].eq(HOSTED), 1.0)
     names = [HeldClock(*pair).name for pair in result[["prefill", "decode"]].to_numpy(float)]
     return result.assign(clock=pd.Series(names, index=result.index, dtype="str"))
 

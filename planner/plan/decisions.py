@@ -321,20 +321,30 @@ def _site_power(
     """Return the three levels per site and period, never confused.
 
     ``it`` is provisioned IT peak, ``facility`` provisioned peak with cooling and losses at the design hour,
-    ``grid`` the highest load at the meter in any block.
+    ``grid`` the highest load at the meter in any block. Without a facility limit the second may take what the headroom
+    leaves: of the site, or of the power chains in use in proportion to their load.
     """
     hardware = fleet[fleet["includes"] == "hardware"].merge(
         c.design_pue, on=["site", "cooling", "period"], how="left"
     )
     it = hardware.assign(peak_kw=hardware["units"] * hardware["provisioned_kw"])
     facility = it.assign(peak_kw=it["peak_kw"] * it["pue"])
+    facility = facility.assign(needed_kw=facility["peak_kw"] * facility["headroom_ratio"])
+    sums = facility.groupby(["site", "period"])[["peak_kw", "needed_kw"]].sum()
+    ratio = (sums["peak_kw"] / sums["needed_kw"].where(sums["needed_kw"] > 0)).fillna(1.0)
+    place = pd.MultiIndex.from_frame(limits[["site", "period"]])
+    left = (
+        limits["usable_kw"]
+        * (1 - limits["headroom_fraction"])
+        * ratio.reindex(place, fill_value=1.0).to_numpy()
+    )
     parts = []
     for level, rows, limit in (
         ("it", it, limits["it_limit_kw"]),
         (
             "facility",
             facility,
-            limits["facility_limit_kw"].fillna(limits["usable_kw"] * (1 - limits["headroom_fraction"])),
+            limits["facility_limit_kw"].fillna(left),
         ),
         ("grid", energy.rename(columns={"grid_kw": "peak_kw"}), limits["usable_kw"]),
     ):

@@ -17,6 +17,7 @@ from planner.tables import (
     hardware,
     inference,
     money,
+    power,
     quotas,
     resilience,
 )
@@ -30,6 +31,7 @@ TABLES: Mapping[str, Table] = {
         api,
         inference,
         facility,
+        power,
         energisation,
         demand,
         quotas,

@@ -94,6 +94,18 @@ COOLING = Table(
         fraction("maintenance_fraction_per_year", "yearly maintenance as a share of the plant's price"),
         number("water_l_per_kwh", "l/kWh IT", "water use", band=(0, 20)),
         key("currency", "currency of capex_per_kw", "fx.currency", required=False),
+        key(
+            "power_chain",
+            "power chain that feeds the option; blank = as the site states. See facility_options.power_chains",
+            "power_chains.power_chain",
+            required=False,
+        ),
+        key(
+            "heat_limit_of",
+            "option whose capacity_kw at a site this one shares; blank = its own",
+            "cooling.cooling",
+            required=False,
+        ),
         *provenance(),
     ),
 )
@@ -215,6 +227,11 @@ FACILITY_OPTIONS = Table(
         number("capacity_kw", "kW IT", "heat the site can remove this way; blank = not limiting"),
         number("existing_kw", "kW IT", "hall and cooling of this kind that stand already; blank = 0"),
         number("capex_per_kw", "site currency/kW IT", "price at this site; blank = the option's own"),
+        keys(
+            "power_chains",
+            "power chains it can be had with here, the one that stands already first; blank = as the site states",
+            "power_chains.power_chain",
+        ),
     ),
     scope="scenario",
 )

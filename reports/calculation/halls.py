@@ -33,7 +33,7 @@ def hall_rows(rows: Rows, time: Clock) -> None:
         rows,
         built,
         "Building; column H: per kW",
-        lambda place: rows.inputs.money("sites", [place[0]], "build_capex_per_kw"),
+        lambda place: _shell_price(rows, place),
     )
     if shell:
         rows.line_total(
@@ -77,11 +77,43 @@ def plant_price(rows: Rows, place: Place) -> str | None:
     return own + rows.inputs.exchange(currency)
 
 
-def _ready(rows: Rows, site: str) -> np.ndarray:
+def _chain(rows: Rows, cooling: str) -> str | None:
+    """Return the power chain of a cooling option, None without one."""
+    options = rows.content.table("cooling").set_index("cooling")
+    name = options["power_chain"].get(cooling) if "power_chain" in options else None
+    return None if name is None or name != name else str(name)
+
+
+def _train_price(rows: Rows, place: Place) -> str | None:
+    """Return the price per kW of the option's power chain over the one in the building's price."""
+    chain = _chain(rows, place[1])
+    return None if chain is None else rows.inputs.money("power_chains", [chain], "capex_per_kw")
+
+
+def _shell_price(rows: Rows, place: Place) -> str | None:
+    shell = rows.inputs.money("sites", [place[0]], "build_capex_per_kw")
+    train = _train_price(rows, place)
+    return shell if shell is None or train is None else f"({shell}+{train})"
+
+
+def _kept_price(rows: Rows, place: Place) -> str | None:
+    """Return yearly upkeep per kW of cooling plant and power chain."""
+    share = rows.inputs.cell("cooling", [place[1]], "maintenance_fraction_per_year")
+    plant, train, chain = plant_price(rows, place), _train_price(rows, place), _chain(rows, place[1])
+    parts = [f"{plant}*{share}"] if plant and share else []
+    if train and chain:
+        kept = rows.inputs.cell("power_chains", [chain], "maintenance_fraction_per_year")
+        parts += [f"{train}*{kept}"] if kept else []
+    return "+".join(parts) or None
+
+
+def _ready(rows: Rows, place: Place) -> np.ndarray:
     """Return the period from which a hall ordered in each period is ready (number of periods for never)."""
     timeline = rows.content.timeline
-    weeks = rows.inputs.number("sites", [site], "build_weeks")
-    weeks = 0.0 if np.isnan(weeks) else weeks
+    chain = _chain(rows, place[1])
+    stated = [rows.inputs.number("sites", [place[0]], "build_weeks")]
+    stated += [rows.inputs.number("power_chains", [chain], "build_weeks")] if chain else []
+    weeks = max(0.0, *(week for week in [*stated, 0.0] if not np.isnan(week)))
     start = timeline.start_weeks
     return np.searchsorted(start, start + weeks - 1e-9, side="left")
 
@@ -98,7 +130,7 @@ def _hall_residual(
         return
     shares = {}
     for place in valued:
-        ready = np.minimum(_ready(rows, place[0]), rows.periods - 1)
+        ready = np.minimum(_ready(rows, place), rows.periods - 1)
         ages = timeline.end_years[-1] - timeline.start_years[ready]
         age = rows.plan_values(
             "Age at the end of halls ordered", place[1], place[0], "years", "years", ages, "0.00", total=False
@@ -135,15 +167,13 @@ def _hall_residual(
 
 
 def _plant_upkeep(rows: Rows, time: Clock, ordered: dict[tuple[str, str], np.ndarray]) -> None:
-    charged = {
-        place: rows.inputs.cell("cooling", [place[1]], "maintenance_fraction_per_year") for place in ordered
-    }
-    charged = {place: cell for place, cell in charged.items() if cell and plant_price(rows, place)}
+    prices = {place: _kept_price(rows, place) for place in ordered}
+    charged = {place: price for place, price in prices.items() if price}
     if not charged:
         return
     kept = {}
     for place in charged:
-        ready, total = _ready(rows, place[0]), np.zeros(rows.periods)
+        ready, total = _ready(rows, place), np.zeros(rows.periods)
         for index, kw in enumerate(ordered[place]):
             total[ready[index] :] += kw
         kept[place] = rows.plan_values(
@@ -151,15 +181,17 @@ def _plant_upkeep(rows: Rows, time: Clock, ordered: dict[tuple[str, str], np.nda
         )
     parts = [
         rows.formula(
-            "Plant upkeep; column H: per kW-year",
+            "Upkeep of plant and power chain; column H: per kW-year",
             place[1],
             place[0],
             "kW x price x share x years",
             rows.content.currency,
             f"{kept[place].here}*{{H}}*{time.years.here}",
-            f"{plant_price(rows, place)}*{cell}",
+            price,
             constant_form="#,##0.00",
         )
-        for place, cell in charged.items()
+        for place, price in charged.items()
     ]
-    rows.line_total("cooling_maintenance", "Upkeep of cooling plant", parts, "mid", rows.content.currency)
+    rows.line_total(
+        "cooling_maintenance", "Upkeep of cooling and power chains", parts, "mid", rows.content.currency
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from planner.errors import Fault
 from planner.inputs.checks import (
+    chain_rules,
     contract_rules,
     demand_rules,
     failure_rules,
@@ -37,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     *hardware_rules.RULES,
     *site_rules.RULES,
     *power_rules.RULES,
+    *chain_rules.RULES,
     *module_rules.RULES,
     *failure_rules.RULES,
     *tariff_rules.RULES,

@@ -192,13 +192,17 @@ class Books:
 
     @cached_property
     def fleet(self) -> pd.DataFrame:
-        """Return the fleet frame's units with the numbers of one unit recomputed, and the design PUE where it
-        stands.
+        """Return the fleet frame's units with the numbers of one unit recomputed, the design PUE where it
+        stands, and ``headroom_ratio``: kW of the power left free by the site's headroom that one kW takes under
+        the headroom of its power chain.
         """
         fleet = self["fleet"]
         unit = standing(self.facts, fleet)
         pue = at(self.facts.design_pue, fleet, ["site", "cooling", "period"])
-        return unit.assign(period=fleet["period"], units=fleet["units"], design_pue=pue)
+        kept = self.facts.sites["headroom_fraction"].fillna(0.0).reindex(fleet["site"]).to_numpy(float)
+        own = self.facts.chains["headroom_fraction"].reindex(fleet["cooling"]).to_numpy(float)
+        share = np.where(np.isnan(own), 1.0, (1.0 - kept) / (1.0 - own))
+        return unit.assign(period=fleet["period"], units=fleet["units"], design_pue=pue, headroom_ratio=share)
 
     @cached_property
     def own_fleet(self) -> pd.DataFrame:

@@ -36,7 +36,11 @@ def energised_load(books: Books) -> Check:
 def energised_provision(books: Books) -> Check:
     """Return the check that provisioned kW x design PUE <= (1 - headroom) x kW of the smallest item."""
     units = books.own_fleet
-    used = total(units["units"] * units["provisioned_kw"] * units["design_pue"], units, ["site", "period"])
+    used = total(
+        units["units"] * units["provisioned_kw"] * units["design_pue"] * units["headroom_ratio"],
+        units,
+        ["site", "period"],
+    )
     least = _least_kw(books)
     kept = books.facts.sites["headroom_fraction"].fillna(0.0).reindex(least.index.get_level_values("site"))
     limits = least * (1.0 - kept.to_numpy(float))

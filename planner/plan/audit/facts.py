@@ -150,6 +150,17 @@ class Facts:
         return fixed_by_month(self.scenario)
 
     @cached_property
+    def chains(self) -> pd.DataFrame:
+        """Return the power chain of each cooling option, index cooling; NaN where it has none."""
+        named = self.table("cooling", "cooling")["power_chain"]
+        by_name = self.scenario.tables["power_chains"].to_dict("records")
+        rows = {row["power_chain"]: row for row in by_name}
+        columns = self.scenario.tables["power_chains"].columns
+        found = pd.DataFrame([rows.get(name, {}) for name in named], index=named.index, columns=columns)
+        numeric = [name for name in columns if name.endswith(("_fraction", "_kw", "_weeks", "_per_year"))]
+        return found.astype(dict.fromkeys(numeric, float))
+
+    @cached_property
     def halls(self) -> pd.DataFrame:
         """Return the (site, cooling) pairs of own and colocation halls, with the numbers of site and
         cooling.
@@ -158,7 +169,16 @@ class Facts:
         cooling = self.scenario.tables["cooling"].drop(
             columns=["source", "source_date", "confidence", "notes"]
         )
-        cooling = cooling.assign(plant_fx=self.fx(cooling["currency"])).drop(columns="currency")
+        chain = self.chains.reindex(cooling["cooling"]).set_axis(cooling.index)
+        loss = chain["distribution_loss_fraction"]
+        cooling = cooling.assign(
+            plant_fx=self.fx(cooling["currency"]),
+            distribution_loss_fraction=loss.where(loss.notna(), cooling["distribution_loss_fraction"]),
+            train_price=(chain["capex_per_kw"] * self.fx(chain["currency"])).fillna(0.0),
+            train_upkeep=chain["maintenance_fraction_per_year"].fillna(0.0),
+            train_weeks=chain["build_weeks"].fillna(0.0),
+            train_headroom=chain["headroom_fraction"],
+        ).drop(columns="currency")
         joined = options.merge(cooling, on="cooling", how="left", suffixes=("", "_listed"))
         joined = joined.merge(
             self.sites[["kind", "region", "fx", "utc_offset_h"]], left_on="site", right_index=True

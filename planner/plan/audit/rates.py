@@ -36,8 +36,8 @@ def points_of(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def held_clock(facts: Facts, cooling: pd.Series, phase: str) -> np.ndarray:
-    """Return the clock held in a phase under each cooling, over nominal; 1 where nothing is stated or
-    hosted.
+    """Return the clock held in a phase under each cooling and its power chain, over nominal; 1 where nothing is
+    stated or hosted.
     """
     case = facts.scenario.settings.cooling_case
     table = facts.table("cooling", "cooling")
@@ -45,7 +45,12 @@ def held_clock(facts: Facts, cooling: pd.Series, phase: str) -> np.ndarray:
     if case != "base":
         stated = table[f"frequency_{phase}_{case}_fraction"]
         held = stated.where(stated.notna(), held)
-    return np.where(cooling == HOSTED, 1.0, held.fillna(1.0).reindex(cooling).fillna(1.0))
+    fed = facts.chains["frequency_fraction"]
+    if case != "base":
+        stated = facts.chains[f"frequency_{case}_fraction"]
+        fed = stated.where(stated.notna(), fed)
+    held = held.fillna(1.0) * fed.fillna(1.0)
+    return np.where(cooling == HOSTED, 1.0, held.reindex(cooling).fillna(1.0))
 
 
 def busy_unit(facts: Facts, points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

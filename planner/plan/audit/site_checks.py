@@ -87,6 +87,13 @@ def free_kw(books: Books) -> pd.Series:
     return usable * (1.0 - kept.to_numpy(float))
 
 
+def needed_kw(books: Books) -> pd.Series:
+    """Return provisioned kW x design PUE by (site, period), each option by the headroom of its power chain."""
+    units = books.own_fleet
+    kw = units["units"] * units["provisioned_kw"] * units["design_pue"] * units["headroom_ratio"]
+    return total(kw, units, SITE_PERIOD)
+
+
 def load_within_provision(books: Books) -> Check:
     """Return the check that the IT load of every block <= provisioned IT kW of what stands at the site.
 
@@ -110,7 +117,7 @@ def provisioned_power(books: Books) -> Check:
     stated = books["sites"]
     is_open = total(stated["open_fraction"], stated, SITE_PERIOD).reindex(free.index, fill_value=0.0)
     limits = free.where(~closable, free * is_open)
-    return _limited("provisioned_power", _provisioned(books, SITE_PERIOD, with_pue=True), limits, SITE_PERIOD)
+    return _limited("provisioned_power", needed_kw(books), limits, SITE_PERIOD)
 
 
 def it_power(books: Books) -> Check:
@@ -151,14 +158,19 @@ def hall_capacity(books: Books) -> Check:
 
 
 def cooling_capacity(books: Books) -> Check:
-    """Return the check that provisioned IT kW of a cooling <= what the site can remove that way."""
+    """Return the check that provisioned IT kW of a cooling, on all its power chains together, <= what the site can
+    remove that way.
+    """
     halls = books.facts.halls[books.facts.halls["capacity_kw"].notna()]
+    shares = books.facts.table("cooling", "cooling")["heat_limit_of"].dropna().to_dict()
     limits = {
-        (hall["site"], hall["cooling"], str(period)): float(hall["capacity_kw"])
+        (hall["site"], shares.get(hall["cooling"], hall["cooling"]), str(period)): float(hall["capacity_kw"])
         for hall in halls.to_dict("records")
         for period in books.facts.periods.index
     }
-    return _limited("cooling_capacity", _provisioned(books, HALL), keyed(limits, HALL), HALL)
+    used = _provisioned(books, HALL).rename("kw").reset_index()
+    used = used.assign(cooling=[shares.get(name, name) for name in used["cooling"]])
+    return _limited("cooling_capacity", total(used["kw"], used, HALL), keyed(limits, HALL), HALL)
 
 
 def stay_open(books: Books) -> Check:
@@ -203,14 +215,17 @@ def power_levels(books: Books) -> Check:
     """Return the check of the three levels of ``site_power``, and that each holds the one inside it.
 
     it: provisioned IT kW. facility: times design PUE, never less. grid: highest load at the meter in any
-    block. Limits: IT limit; facility limit, else usable kW less headroom; usable kW.
+    block. Limits: IT limit; facility limit, else usable kW less headroom (of the power chains in use, by their load);
+    usable kW.
     """
     stated = books["site_power"]
+    facility, needed = _provisioned(books, SITE_PERIOD, with_pue=True), needed_kw(books)
     free = free_kw(books)
+    free = free * (facility / needed.where(needed > 0)).reindex(free.index).fillna(1.0)
     own = {
         "it": (_provisioned(books, SITE_PERIOD), _by_site(books, "it_limit_kw")),
         "facility": (
-            _provisioned(books, SITE_PERIOD, with_pue=True),
+            facility,
             _by_site(books, "facility_limit_kw").reindex(free.index).fillna(free),
         ),
         "grid": (books.grid_kw.groupby(level=SITE_PERIOD).max(), books.usable_kw),

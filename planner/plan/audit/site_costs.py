@@ -24,20 +24,23 @@ def hall_readiness(books: Books) -> pd.DataFrame:
     build = books["build"]
     hall = at(books.facts.halls.set_index(["site", "cooling"]), build, ["site", "cooling"])
     site = books.facts.sites.reindex(build["site"]).set_index(build.index)
-    ready = books.period_of(build, "start_weeks") + site["build_weeks"].fillna(0.0).to_numpy(float)
+    ready = books.period_of(build, "start_weeks") + np.maximum(
+        site["build_weeks"].fillna(0.0).to_numpy(float), hall["train_weeks"].to_numpy(float)
+    )
     listed = hall["capex_per_kw_listed"].fillna(0.0) * hall["plant_fx"]
     plant = (hall["capex_per_kw"] * site["fx"]).where(hall["capex_per_kw"].notna(), listed)
     return build.assign(
         first=first_period_from(books.facts.periods, ready),
-        shell=site["build_capex_per_kw"] * site["fx"],
+        shell=site["build_capex_per_kw"] * site["fx"] + hall["train_price"],
         plant=plant,
         life=site["build_life_years"],
-        upkeep=hall["maintenance_fraction_per_year"].fillna(0.0),
+        upkeep=plant * hall["maintenance_fraction_per_year"].fillna(0.0)
+        + hall["train_price"] * hall["train_upkeep"],
     )
 
 
 def build_entries(books: Books) -> pd.DataFrame:
-    """Return shell and cooling plant when ordered, the plant's upkeep once ready, and what both are worth at
+    """Return shell with power chain and cooling plant when ordered, their upkeep once ready, and what both are worth at
     the end.
 
     The value at the end follows the sinking-fund rule over the life of the building (none without a life, or
@@ -58,7 +61,7 @@ def build_entries(books: Books) -> pd.DataFrame:
     )
     row, column = np.nonzero(first[:, None] <= np.arange(len(periods))[None, :])
     kept = halls.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
-    upkeep = kept["kw"] * kept["plant"] * kept["upkeep"] * books.period_of(kept, "years")
+    upkeep = kept["kw"] * kept["upkeep"] * books.period_of(kept, "years")
     last = halls.assign(period=periods.index[-1])
     return pd.concat(
         [

@@ -46,6 +46,7 @@ def standing(facts: Facts, rows: pd.DataFrame) -> pd.DataFrame:
     racks           = its own, or for a server that is spread: at least provisioned_kw / kW per rack of the
     cooling
     availability    = (1 - failures/year * repair days / 365) * (1 - share of hours a spot unit is taken away)
+                      * share of time its power chain gives power
     """
     offer = at(facts.offers, rows, ["offer"])
     product = at(
@@ -63,6 +64,7 @@ def standing(facts: Facts, rows: pd.DataFrame) -> pd.DataFrame:
     rack_scale = product["rack_scale"].fillna(False).to_numpy(bool)
     racks = np.where(rack_scale, own_racks, np.fmax(own_racks, spread))
     out_days = product["failures_per_year"].fillna(0.0) * product["repair_days"].fillna(0.0)
+    fed = facts.chains["availability_fraction"].reindex(rows["cooling"]).fillna(1.0).to_numpy(float)
     up = 1.0 - out_days * HOURS_PER_DAY / HOURS_PER_YEAR
     return rows[STAND].assign(
         product=offer["product"],
@@ -72,7 +74,7 @@ def standing(facts: Facts, rows: pd.DataFrame) -> pd.DataFrame:
         idle_kw=np.where(hosted, 0.0, product["idle_kw"].fillna(0.0)),
         racks=np.where(hosted, 0.0, racks),
         denser=rack_scale & (spread > own_racks + 1e-9),
-        availability_fraction=up * (1.0 - offer["interruption_fraction"].fillna(0.0)),
+        availability_fraction=up * (1.0 - offer["interruption_fraction"].fillna(0.0)) * fed,
         life_years=product["life_years"],
         asset_class=product["asset_class"],
         maintenance_fraction_per_year=product["maintenance_fraction_per_year"].fillna(0.0),

@@ -1,0 +1,75 @@
+"""Rules about power chains: where several can be had, what they cost, and the clock they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.inputs.chains import option_name
+from planner.inputs.checks.view import Finding, Rule, View, rows_where
+
+
+def chains_can_be_chosen(view: View) -> Iterator[Finding]:
+    """Yield several chains at a site that is not built, and chains of an option that has one."""
+    options = view["facility_options"]
+    frame = options.frame
+    kind = view.lookup(frame["site"], "sites", "kind")
+    fed = view.lookup(frame["cooling"], "cooling", "power_chain")
+    known = view.known("cooling", "cooling")
+    for at in rows_where(options, frame["power_chains"].map(len) > 0):
+        names, cooling = frame["power_chains"].iloc[at], frame["cooling"].iloc[at]
+        if len(names) > 1 and kind.iloc[at] in ("colo", "cloud"):
+            message = f"a site of kind {kind.iloc[at]} is not built by us: name the one chain it has"
+            yield options.fault(at, "power_chains", message)
+        if isinstance(fed.iloc[at], str):
+            message = f"{cooling} has the power chain {fed.iloc[at]} already: leave blank"
+            yield options.fault(at, "power_chains", message)
+        taken = [option_name(cooling, name) for name in names if option_name(cooling, name) in known]
+        if taken:
+            yield options.fault(at, "power_chains", f"cooling has a row called {taken[0]}: rename it")
+
+
+def building_with_chain_costs_something(view: View) -> Iterator[Finding]:
+    """Yield chains that are cheaper than the building whose power train they replace."""
+    options, sites, chains = view["facility_options"], view.frame("sites"), view.frame("power_chains")
+    usd = sites["build_capex_per_kw"] * view.usd_per_row("sites")
+    shell = dict(zip(sites["site"], usd, strict=True))
+    train = dict(
+        zip(chains["power_chain"], chains["capex_per_kw"] * view.usd_per_row("power_chains"), strict=True)
+    )
+    for at in rows_where(options, options.frame["power_chains"].map(len) > 0):
+        whole = shell.get(options.frame["site"].iloc[at], float("nan"))
+        for name in options.frame["power_chains"].iloc[at]:
+            if whole + train.get(name, 0.0) < 0.0:
+                saved = f"{name} costs {-train[name]:.6g} USD/kW less"
+                message = f"{saved} than the train of a building of {whole:.6g} USD/kW"
+                yield options.fault(at, "power_chains", message)
+
+
+def held_clocks_are_in_order(view: View) -> Iterator[Finding]:
+    """Yield chains whose low clock is above the base, or whose high clock is below it."""
+    chains = view["power_chains"]
+    base = chains.frame["frequency_fraction"].fillna(1.0)
+    for case, wrong in (
+        ("low", chains.frame["frequency_low_fraction"] > base),
+        ("high", chains.frame["frequency_high_fraction"] < base),
+    ):
+        for at in rows_where(chains, wrong):
+            side = "above" if case == "low" else "below"
+            yield chains.fault(
+                at, f"frequency_{case}_fraction", f"must not be {side} the base {base.iloc[at]:.6g}"
+            )
+
+
+CLOCKS = tuple(f"power_chains.frequency{case}_fraction" for case in ("", "_low", "_high"))
+
+RULES = (
+    Rule(
+        chains_can_be_chosen,
+        ("facility_options.power_chains", "facility_options.site", "sites.kind", "cooling.power_chain"),
+    ),
+    Rule(
+        building_with_chain_costs_something,
+        ("facility_options.power_chains", "sites.build_capex_per_kw", "power_chains.capex_per_kw"),
+    ),
+    Rule(held_clocks_are_in_order, CLOCKS),
+)
