@@ -1,4 +1,4 @@
-"""``planner export``: a saved plan in the formats of other tools."""
+"""``planner export``: a saved plan in the formats of other tools, a scenario's request for quotes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from planner.cli.framework import ExampleCommand
-from planner.cli.options import plan_argument, plan_folder
+from planner.cli.options import force_option, plan_argument, plan_folder, scenario_argument
 
 
 @click.group(name="export")
 def export_group() -> None:
-    """Write a saved plan in the format of another tool."""
+    """Write a saved plan in the format of another tool, or a sheet for vendors to quote on."""
 
 
 @export_group.command(cls=ExampleCommand, examples=["planner export focus out/small -o focus.csv"])
@@ -46,4 +46,30 @@ def focus(plan: Path, out: Path | None) -> None:
     currency = loaded.headline["currency"]
     click.echo(
         f"wrote {target}: {len(rows)} charges, billed {billed:,.2f}, effective {effective:,.2f} {currency}"
+    )
+
+
+@export_group.command(cls=ExampleCommand, examples=["planner export quotes small -o rfq.xlsx"])
+@scenario_argument
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE.xlsx",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Workbook to write.",
+)
+@force_option
+def quotes(scenario: str, out: Path, force: bool) -> None:
+    """Write a sheet for vendors to fill in: a row per product and contract mode of the scenario's offers.
+
+    What comes back is read, checked cell by cell and turned into offers by planner import quotes.
+    """
+    from planner.inputs import load_scenario
+    from planner.inputs.quotes import asked_for, write_quotes
+
+    loaded = load_scenario(scenario)
+    written = write_quotes(loaded, out, force)
+    click.echo(
+        f"wrote {written}: {len(asked_for(loaded))} rows to quote; read back with planner import quotes"
     )

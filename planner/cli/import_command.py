@@ -47,6 +47,7 @@ EXAMPLES = {
     "urdb": ("planner import urdb rate.json -o tariff-rows",),
     "weather": ("planner import weather year.epw --region amsterdam -o climate-rows",),
     "skypilot": ("planner import skypilot vms.csv --vendor AWS --chips 'H100 SXM;H200' -o price-rows",),
+    "quotes": ("planner import quotes rfq.xlsx --scenario my-scenario -o quoted",),
     "servegen": ("planner import servegen client-1-trace.csv -o profile-rows",),
 }
 """Command lines shown in the help of a format; the files are the user's own."""

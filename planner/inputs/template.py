@@ -73,7 +73,7 @@ def _fill_settings(sheet: Worksheet, settings: Mapping[str, object]) -> None:
         put(sheet.cell(row, 3), field.description)
         words = [word for word in getattr(field.annotation, "__args__", ()) if isinstance(word, str)]
         if words or field.annotation is bool:
-            _add_choices(sheet, cell.coordinate, words or ["true", "false"])
+            add_choices(sheet, cell.coordinate, words or ["true", "false"])
     for letter, width in zip("ABC", (24, 50, 90), strict=True):
         sheet.column_dimensions[letter].width = width
 
@@ -99,9 +99,9 @@ def _fill_table(sheet: Worksheet, table: Table, frame: pd.DataFrame, lists: Mapp
         whole.width = min(longest + 2, 50)
         cells = f"{letter}2:{letter}{LIST_ROWS}"
         if column.kind in ("choice", "boolean"):
-            _add_choices(sheet, cells, column.choices or ("true", "false"))
+            add_choices(sheet, cells, column.choices or ("true", "false"))
         elif column.kind == "key" and column.refers_to in lists:
-            _add_list(sheet, cells, lists[str(column.refers_to)])
+            add_list(sheet, cells, lists[str(column.refers_to)])
     keys = [at for at, column in enumerate(table.columns, start=1) if column.name in table.key]
     sheet.freeze_panes = f"{get_column_letter(min(max(keys) + 1, 4))}2"
 
@@ -166,7 +166,8 @@ def put(
         cell.value = value  # type: ignore[assignment]
 
 
-def _add_choices(sheet: Worksheet, cells: str, words: Sequence[str]) -> None:
+def add_choices(sheet: Worksheet, cells: str, words: Sequence[str]) -> None:
+    """Let cells take one of a few words; without effect where the list is too long for a rule."""
     formula = f'"{",".join(words)}"'
     if len(formula) > LONGEST_LIST:
         return
@@ -176,7 +177,8 @@ def _add_choices(sheet: Worksheet, cells: str, words: Sequence[str]) -> None:
     rule.add(cells)
 
 
-def _add_list(sheet: Worksheet, cells: str, formula: str) -> None:
+def add_list(sheet: Worksheet, cells: str, formula: str) -> None:
+    """Let cells take the keys a range holds, with a warning for others."""
     rule = DataValidation(type="list", formula1=formula, allow_blank=True, showErrorMessage=True)
     # A warning, because a key may be added to its table after the workbook was written.
     rule.errorStyle = "warning"

@@ -36,7 +36,7 @@ def read_workbook(path: Path) -> RawScenario:
     settings_where = f"{path.name}[{SETTINGS_SHEET}]"
     pattern = f"{path.name.replace('{', '{{').replace('}', '}}')}[{{}}]"
     try:
-        sheets, faults = _sheets(path)
+        sheets, faults = read_sheets(path)
     except (zipfile.BadZipFile, InvalidFileException, KeyError, ValueError, OSError) as error:
         fault = Fault(path.name, f"cannot be read as an .xlsx workbook ({error})")
         return RawScenario(path.name, settings_where, {}, {}, {}, (fault,), pattern)
@@ -63,7 +63,7 @@ def read_workbook(path: Path) -> RawScenario:
     return RawScenario(path.name, settings_where, settings, rows, tables, tuple(faults), pattern, letter)
 
 
-def _sheets(path: Path) -> tuple[dict[str, Records], list[Fault]]:
+def read_sheets(path: Path) -> tuple[dict[str, Records], list[Fault]]:
     """Return the non-blank rows of every sheet by row number; formulas count with their stored value."""
     faults: list[Fault] = []
     sheets: dict[str, Records] = {}

@@ -25,11 +25,12 @@ def check_references(view: View, settings_readable: bool = True) -> list[Fault]:
         if located.own.any()
         for column in located.table.columns
         if column.refers_to is not None and column.name not in located.broken
-        for fault in _unknown_keys(view, located, column, settings_readable)
+        for fault in unknown_keys(view, located, column, settings_readable)
     ]
 
 
-def _unknown_keys(view: View, located: Located, column: Column, settings_readable: bool) -> list[Fault]:
+def unknown_keys(view: View, located: Located, column: Column, settings_readable: bool) -> list[Fault]:
+    """Return a fault for every key of a column that the table it refers to does not have."""
     table_name, target_column = str(column.refers_to).split(".")
     target = view.tables[table_name]
     if target_column in target.broken:

@@ -97,11 +97,11 @@ def _missing_tables(view: View) -> Iterator[Fault]:
 def _findings(view: View, rules: tuple[Rule, ...]) -> Iterator[Finding]:
     yield from column_bands(view)
     for rule in rules:
-        if _applies(view, rule):
+        if applies(view, rule):
             yield from rule.check(view)
 
 
-def _applies(view: View, rule: Rule) -> bool:
+def applies(view: View, rule: Rule) -> bool:
     """Return whether a rule has rows to look at, all readable and some the scenario's own."""
     columns = [tuple(name.split(".")) for name in rule.reads]
     names = {table for table, _ in columns}

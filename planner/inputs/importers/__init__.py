@@ -22,6 +22,7 @@ from planner.inputs.importers.guidellm import GUIDELLM
 from planner.inputs.importers.importer import Importer, ImportResult, Option
 from planner.inputs.importers.inference_perf import INFERENCE_PERF
 from planner.inputs.importers.inferencex import INFERENCEX
+from planner.inputs.importers.quote_sheet import QUOTES
 from planner.inputs.importers.servegen import SERVEGEN
 from planner.inputs.importers.skypilot import SKYPILOT
 from planner.inputs.importers.urdb import URDB
@@ -29,7 +30,7 @@ from planner.inputs.importers.weather import WEATHER
 from planner.inputs.importers.writing import write_import
 
 BENCHMARKS = (VLLM_BENCH, SGLANG_BENCH, INFERENCE_PERF, GUIDELLM, AIPERF, INFERENCEX, AICONFIGURATOR)
-PRICES = (SKYPILOT, FOCUS)
+PRICES = (SKYPILOT, FOCUS, QUOTES)
 ENERGY = (DAY_AHEAD, ELECTRICITY_MAPS, AVERT)
 IMPORTERS: Mapping[str, Importer] = {
     importer.name: importer
