@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
-from plan_cases import solved
+from plan_cases import BESIDE_THEIR_CASES, solved
 
 from planner.inputs import Scenario
 from planner.plan import Plan, audit_plan
@@ -45,6 +45,8 @@ def to(value: Any) -> Change:
 
 HALL = {"site": "hall"}
 BOUGHT = {"offer": "box purchase"}
+LOST_BOX = {"loss": "units"}
+PROMPTS_LEFT = {"failure": "one unit: box at hall, air"}
 
 FRAMES = [
     Tampering("calendar", "limited", "block_cells", "hours", plus(1)),
@@ -178,6 +180,24 @@ FRAMES = [
     Tampering("loans", "limited", "cash", "category", to("loan drawn")),
     Tampering("tax", "limited", "accounting", "category", to("income tax")),
     Tampering("idle_capacity", "limited", "accounting", "amount", times(1.1), {"use": "idle"}),
+    Tampering("served_hour", "metered", "waiting", "requests_waiting", times(50)),
+    Tampering("deferral_window", "metered", "waiting", "requests_waiting", times(50)),
+    Tampering("billed_months", "metered", "billed_peaks", "billed_kw", times(0.99)),
+    Tampering("billed_months", "metered", "billed_peaks", "amount", times(1.01)),
+    Tampering("minimum_bill", "metered", "topups", "amount", plus(9), "largest"),
+    Tampering("ppa", "metered", "ppa", "ppa_kw", times(1.01), {"ppa": "wind"}),
+    Tampering("ppa", "metered", "ppa", "ppa_kw", times(1.01), {"ppa": "river"}),
+    Tampering("resource_limits", "metered", "serving", "units_running", times(1_000)),
+    Tampering("footprint", "metered", "footprint", "carbon_t", times(1.01)),
+    Tampering("footprint", "metered", "footprint", "water_m3", times(1.01)),
+    Tampering("failure_cases", "survives", "failures", "units", plus(1), LOST_BOX),
+    Tampering("failure_service", "survives", "failure_flows", "requests_per_s", times(0.9)),
+    Tampering("failure_routes", "survives", "failure_flows", "rtt_ms", plus(1)),
+    Tampering("failure_decode", "survives", "failure_serving", "units_running", times(1.001)),
+    Tampering("failure_prefill", "split", "failure_serving", "units_running", times(1.001), PROMPTS_LEFT),
+    Tampering("failure_capacity", "survives", "failure_serving", "units_running", times(20)),
+    Tampering("failure_pool", "split", "failure_serving", "units_running", times(20)),
+    Tampering("failure_simulation", "survives", "fleet", "units", to(0.0), {"site": "annex"}),
     Tampering("reconciliation", "limited", "reconciliation", "paid_after", plus(100)),
     Tampering("reconciliation", "far_apart", "accounting", "amount", plus(9), {"category": "lease interest"}),
 ]
@@ -209,6 +229,7 @@ LINES = {
     "owned": ("facility_build", "cooling_build", "facility_residual", "cooling_maintenance", "site_opening"),
     "optional": ("optional_demand_value",),
     "survives": ("egress",),
+    "metered": ("energy_tiers", "demand_tiers", "minimum_take", "ppa", "ppa_offset"),
     "unpowered": ("site_module", "site_module_residual", "delivered_not_powered"),
 }
 LEDGER = [
@@ -299,20 +320,6 @@ def test_a_changed_headline_fails_the_check_that_is_there_for_it(check, case, ke
     plan = solved(case)
     wrong = replace(plan, headline={**plan.headline, key: change(plan.headline[key])})
     assert not CHECKS[check](Accounts(wrong, facts(case))).passed
-
-
-BESIDE_THEIR_CASES = {
-    "investment",
-    *("ordered_in_time", "commissioned", "minimum_order", "order_lots"),
-    *("tier_units", "tiers_reached", "tier_terms"),
-    *("retired_units", "cost resale"),
-    *("api_admissible", "api_allowance", "cost api_tokens"),
-    *("concentration", "commissioning_pace", "export_limits"),
-    *("quota_cap", "quota_split", "quota_demand"),
-    *("utilisation_caps", "pool_latency"),
-    *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
-}
-"""Checks of terms, quotas and pools: tampered with beside the cases that have them (``cases``, ``pipeline``)."""
 
 
 def test_every_check_has_a_tampering():
