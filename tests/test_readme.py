@@ -28,6 +28,7 @@ def test_the_first_command_installs_and_plans_and_the_second_tests() -> None:
     assert test.split()[0] == "pytest"
 
 
+@pytest.mark.slow
 def test_every_command_line_of_the_five_minutes_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

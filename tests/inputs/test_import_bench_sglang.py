@@ -123,7 +123,7 @@ def test_a_byte_order_mark_and_windows_lines_are_read(tmp_path):
 
 def test_a_long_file_is_read_line_by_line(tmp_path):
     path = tmp_path / "runs.jsonl"
-    bulk = [0.015] * 40_000
+    bulk = [0.015] * 10_000
     with path.open("w") as lines:
         for load in range(1, 41):
             lines.write(json.dumps(RUN | {"max_concurrency": load, "itls": bulk}) + "\n")
@@ -133,5 +133,5 @@ def test_a_long_file_is_read_line_by_line(tmp_path):
     assert len(points(sglang(path))) == 40
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert size > 10e6
+    assert size > 2.5e6
     assert peak < size / 2
