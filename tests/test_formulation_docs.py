@@ -17,7 +17,7 @@ RELATION = re.compile(r"\s(<=|>=|==)\s")
 SYMBOL = re.compile(r"([A-Za-z_]+\*?)\[")
 UNITS = re.compile(
     r"\bkW\b|\bunits\b|\brequests/s\b|\bfraction\b|\bshare of time\b|\bcurrency\b|\bracks\b|\brack positions\b"
-    r"|\b1 (?:when|while)\b|\bover\b|\bdecision\b"
+    r"|\b1 (?:when|while)\b|\bover\b|\bdecision\b|\bMWh\b|\bhours\b|\bm3\b|\bt (?:of|per)\b"
 )
 """What a symbol is counted in; ``over`` is a ratio of two like quantities, a decision is in its own family's unit."""
 HOME = re.compile(r"\bcolumns?\b|\bc\.[a-z_]+")

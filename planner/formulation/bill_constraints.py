@@ -84,8 +84,7 @@ def billed_floor(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     billed_kw  kW billed in the month                                   column billed_kw
     open       1 while the site is open                                 column open
-    B          least kW: minimum, share of the contract, share of a
-               peak before the horizon, whichever is highest            c.billing.charges, floor_kw
+    B          kW: minimum, share of contract or of an earlier peak     c.billing.charges, floor_kw
 
     Dual: currency per kW; what one kW less of floor would save in the month (>= 0).
     """

@@ -14,12 +14,12 @@ from planner.units import MONEY_PER_K
 def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """What is paid in a period (or over the horizon) stays inside the budget.
 
-    sum_{families f, columns j, lines, t} share[budget,t] * cost[f,j,line,t] * x[f,j]  <=  B[budget]
+    sum_{families f, columns j, lines, t} a[budget,t] * cost[f,j,line,t] * x[f,j]  <=  B[budget]
     for every budget; kind, site and cost line as the budget names them
 
     x     decision of a variable family (every family that is paid for)  columns of c.costs
     cost  currency paid in period t per unit of x, undiscounted; residual value is no payment   c.costs
-    share  fraction: 1, or the business line's part of the forecast of period t               c.demand
+    a     fraction: 1, or the business line's part of the forecast of period t                c.demand
     B     currency                                                      c.budgets, limit
 
     Both sides are written in thousands, so that coefficients of servers and of kilowatts stay of one size.

@@ -65,7 +65,7 @@ def energised_provision(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     installed     units in service                                      column installed
     P             provisioned kW of one unit                            c.stands, provisioned_kw
     PUE*          facility over IT power at the design temperature      c.design_pue
-    H             (1 - h[s]) / (1 - headroom of the chain of e)         c.design_pue, headroom_ratio
+    H             1 - h[s] over 1 - headroom of the chain of e          c.design_pue, headroom_ratio
     h             headroom fraction                                     c.site_limits
     energised_kw  kW the site can use                                   column energised_kw
 

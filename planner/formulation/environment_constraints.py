@@ -22,9 +22,9 @@ def ppa_share(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     ppa_kw   kW covered by the contract                                 column ppa_kw
     grid_kw  kW at the meter                                            column grid_kw
-    a        share of the load, times the share of days it holds        c.environment.ppas, share_fraction
+    a        fraction of the load, times that of days it holds          c.environment.ppas, share_fraction
 
-    Dual: currency per kW in the block; what one kW more under the contract would cost, with its sign.
+    Dual: currency per kW in the block; what one kW more under the contract costs, with its sign.
     """
     shares = c.environment.ppas[c.environment.ppas["share_fraction"].notna()]
     rows = number_rows(shares[PPA])

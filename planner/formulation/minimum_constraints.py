@@ -16,9 +16,8 @@ NAMES = {"count_component": "component", "count_period": "period", "count_month"
 def minimum_bill(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """The charges a minimum counts and its top-up are no less than what is owed at least.
 
-    minimum_topup[s,k,m] + sum_{m' in span} ( charges[s,m'] + earlier minimum_topup[s,.,m'] )
+    minimum_topup[s,k,m] + sum_{m' in span} ( C[s,m'] + earlier minimum_topup[s,.,m'] )
         - sum_{m' in span} L[s,k,m'] * open[s,t']  >=  0
-    charges = sum_{b} a * grid_kw + sum_{d} p * billed_kw + sum_{j} q * bill_tier + F * open
     for every site s, minimum k, month m it is due in; span: that month, or the twelve months that end with it
 
     minimum_topup  thousand of currency paid on top                     column minimum_topup
@@ -26,10 +25,12 @@ def minimum_bill(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     billed_kw      kW billed in a month                                 column billed_kw
     bill_tier      MWh or kW inside a tier                              column bill_tier
     open           1 while the site is open                             column open
+    C              currency: a * grid_kw + p * billed_kw + q * bill_tier + F * open   c.billing.minimums, counted
     a, p, q, F     thousand of currency per unit, before levies         c.billing.minimums, counted
     L              least of the month, thousand of currency             c.billing.minimums, owed
 
-    Dual: currency per currency; 1 (by its discount factor) while the minimum is what is paid, 0 above it.
+    Dual: currency per currency; what one less of minimum would save: 1 (by its discount factor) while the minimum
+    is what is paid, 0 above it (>= 0).
     """
     minimums = c.billing.minimums
     rows = number_rows(minimums.due[MINIMUM])

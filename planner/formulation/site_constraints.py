@@ -82,7 +82,7 @@ def provisioned_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     installed  units in service                                         column installed
     P          provisioned kW of one unit                               c.stands, provisioned_kw
     PUE*       facility over IT power at the design temperature         c.design_pue
-    H          (1 - h[s]) / (1 - headroom of the chain of e); 1 without c.design_pue, headroom_ratio
+    H          1 - h[s] over 1 - headroom of the chain of e (1: none)   c.design_pue, headroom_ratio
     h, F       headroom fraction; usable kW                             c.site_limits
     open       1 while the site is open                                 column open
 
@@ -199,7 +199,7 @@ def cooling_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     installed  units in service                                         column installed
     P          provisioned kW of one unit                               c.stands, provisioned_kw
     C          cooling capacity, kW IT                                  c.halls, capacity_kw
-    E          options that share the heat limit of e                   c.halls, heat_limit_of
+    E          cooling options e' whose kW count against the limit    c.halls, heat_limit_of
 
     Dual: currency per kW-period; what one more kW of this cooling would save (<= 0).
     """

@@ -18,16 +18,18 @@ TIER = [*LADDER_MONTH, "tier"]
 def bill_tier_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """The tiers of a month hold its whole use: its energy, or its billed kW.
 
-    sum_{b} h[m,b] * grid_kw[s,t,b] - sum_{j} bill_tier[s,l,m,j]  ==  0     for a ladder of energy
-    billed_kw[s,d,m] - sum_{j} bill_tier[s,l,m,j]  ==  0                    for a ladder of demand charge d
-    for every site s, ladder l, month m of period t in which a tier's price differs from the first
+    sum_{b} h[l,m,b] * grid_kw[s,t,b] + e[l] * billed_kw[s,d,m] - sum_{j} bill_tier[s,l,m,j]  ==  0
+    for every site s, ladder l of energy or of demand charge d, month m of period t in which a tier's price differs
+    from the first   (e = 0 for energy, h = 0 for demand)
 
     grid_kw    kW at the meter                                          column grid_kw
     billed_kw  kW billed in the month                                   column billed_kw
     bill_tier  MWh or kW inside tier j                                  column bill_tier
-    h          hours of block b in the month, thousand                  c.billing.fills, mwh_per_kw
+    h          thousand hours of block b in the month                   c.billing.fills, mwh_per_kw
+    e          1 while the ladder is of a demand charge                 c.billing.ladders
 
-    Dual: currency per MWh or kW; what the last tier reached adds above the first one's price, with its sign.
+    Dual: currency per MWh or kW; what one more costs in the last tier reached above the first one's price, with
+    its sign.
     """
     ladders = c.billing.ladders
     rows = number_rows(ladders[LADDER_MONTH])
@@ -55,7 +57,7 @@ def bill_tier_width(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     bill_tier      MWh or kW inside tier j                              column bill_tier
     month_peak_kw  kW measured in the month, every hour                 column month_peak_kw
-    w              hours of use inside the tier, thousand               c.billing.tiers, width
+    w              thousand hours of use inside the tier                c.billing.tiers, width
     W              width of the tier, MWh or kW                         c.billing.tiers, width
 
     Dual: currency per MWh or kW; what a wider tier would save (<= 0).
@@ -81,13 +83,13 @@ def _below(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
 def bill_tier_filled(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """A tier that gets cheaper is reached only when all tiers below it are full.
 
-    bill_tier[s,l,m,i] - W[l,i] * bill_tier_reached[s,l,m,j]  >=  0
     bill_tier[s,l,m,i] - w[l,i] * month_peak_kw[s,m]
-        - w[l,i] * K[s,t] * bill_tier_reached[s,l,m,j]  >=  - w[l,i] * K[s,t]      where tiers count hours of use
+        - (W[l,i] + w[l,i] * K[s,t]) * bill_tier_reached[s,l,m,j]  >=  - w[l,i] * K[s,t]
     for every site s, ladder l, month m of period t, tier j cheaper than the one below it, tier i below j
+    (w = 0, or W = 0 where tiers count hours of use)
 
     bill_tier          MWh or kW inside tier i                          column bill_tier
-    bill_tier_reached  1 if the use reaches tier j                      column bill_tier_reached
+    bill_tier_reached  1 when the use reaches tier j                    column bill_tier_reached
     month_peak_kw      kW measured in the month, every hour             column month_peak_kw
     W, w               width of tier i: MWh, kW; thousand hours of use  c.billing.tiers, width
     K                  usable kW of the grid connection                 c.billing.ladders, most_kw
@@ -111,14 +113,14 @@ def bill_tier_filled(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 def bill_tier_gate(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Nothing is billed in or above a tier that gets cheaper unless it is reached.
 
-    sum_{i >= j} bill_tier[s,l,m,i] - U[s,l,m] * bill_tier_reached[s,l,m,j]  <=  0
+    sum_{i from j up} bill_tier[s,l,m,i] - U[s,l,m] * bill_tier_reached[s,l,m,j]  <=  0
     for every site s, ladder l, month m, tier j cheaper than the one below it
 
     bill_tier          MWh or kW inside tier i                          column bill_tier
-    bill_tier_reached  1 if the use reaches tier j                      column bill_tier_reached
+    bill_tier_reached  1 when the use reaches tier j                    column bill_tier_reached
     U                  most MWh or kW of the grid connection            c.billing.ladders, most
 
-    Dual: currency per MWh or kW; 0 where the tier is reached with room to spare.
+    Dual: currency per MWh or kW; what room in the cheaper tiers would save (<= 0), 0 where it is reached with room.
     """
     reached = columns.frame("bill_tier_reached")
     rows = number_rows(reached[TIER])
@@ -140,7 +142,7 @@ def peak_attained(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     month_peak_kw  kW measured in the month                             column month_peak_kw
     grid_kw        kW at the meter                                      column grid_kw
-    peak_block     1 for the block that sets the peak                   column peak_block
+    peak_block     1 when the block sets the peak                       column peak_block
     K              usable kW of the grid connection                     c.billing.ladders, most_kw
 
     Dual: currency per kW; what a higher peak would save through wider tiers (<= 0).
@@ -165,9 +167,9 @@ def peak_chosen(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     sum_{b} peak_block[s,d,m,b]  ==  1
     for every site s, measured peak d of tiers that get dearer by hours of use, month m
 
-    peak_block  1 for the block that sets the peak                      column peak_block
+    peak_block  1 when the block sets the peak                          column peak_block
 
-    Dual: currency; none of its own, it follows from the tiers.
+    Dual: currency; costs nothing of its own, it follows from the tiers.
     """
     chosen = columns.frame("peak_block")
     rows = number_rows(chosen[CHARGE_MONTH].drop_duplicates())
