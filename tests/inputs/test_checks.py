@@ -206,6 +206,30 @@ def test_a_hall_without_energisation_is_named():
     assert ("sites", 2, "site") in [(fault.where, fault.row, fault.column) for fault in faults_of(rows)]
 
 
+@pytest.mark.parametrize(
+    ("column", "second", "said"),
+    [("hours", "08-20", "16-21"), ("ratchet_fraction", None, "0.5"), ("months", "6-9", "nothing")],
+)
+def test_tiers_of_a_demand_charge_measure_the_same_kw(column, second, said):
+    rows = tables()
+    first = {"hours": "16-21", "ratchet_fraction": 0.5, "months": None}
+    tier = rows["tariffs"][0] | {
+        "charge": "demand",
+        "price_unit": "kw_month",
+        "tier_of": "kw",
+        "tier_unit": "kw",
+    }
+    rows["tariffs"] += [
+        tier | first | {"component": "low", "price": 4, "tier_from": 0},
+        tier | first | {"component": "high", "price": 3, "tier_from": 100, column: second},
+    ]
+    faults = faults_of(rows)
+    assert [(fault.where, fault.row, fault.column) for fault in faults] == [
+        ("tariffs", 1 + len(rows["tariffs"]), column)
+    ]
+    assert f"the first says {said}:" in str(faults[0])
+
+
 def test_a_tariff_without_energy_charge_is_named_at_the_site():
     rows = tables()
     rows["tariffs"] = [row for row in rows["tariffs"] if row["charge"] != "energy"]

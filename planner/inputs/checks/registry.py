@@ -11,6 +11,7 @@ from planner.inputs.checks import (
     demand_rules,
     failure_rules,
     hardware_rules,
+    ladder_rules,
     module_rules,
     offer_rules,
     option_rules,
@@ -42,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     *module_rules.RULES,
     *failure_rules.RULES,
     *tariff_rules.RULES,
+    *ladder_rules.RULES,
 )
 
 NEEDED = ("periods", "workloads", "shapes", "demand", "sites")
