@@ -14,7 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.charges import levy_factor, price_per_unit, row_windows
+from planner.coefficients.charges import price_per_unit, row_windows
+from planner.coefficients.levies import levied_by_month, levies_on
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.plan_meter import PlanMeter
 from planner.coefficients.tariff import in_force
@@ -28,19 +29,19 @@ FILLS = [*LADDER_MONTH, "block", "mwh_per_kw"]
 
 
 def ladder_rows(scenario: Scenario, charge: str) -> pd.DataFrame:
-    """Return the tiers in force of a kind of charge, lowest first, with ``price_full`` (levies, plan currency).
+    """Return the tiers in force of a kind of charge, lowest first, with ``price_bare`` (plan currency) and ``levies``.
 
     A ladder that starts above zero has a free tier below its first one.
     """
     rows = in_force(scenario, (charge,))
     rows = rows[rows["tier_of"].notna()]
     fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
-    full = price_per_unit(rows) * levy_factor(rows, scenario.tables["tariffs"]) * fx
-    rows = rows.assign(price_full=full, price_bare=price_per_unit(rows) * fx)
+    levies = levies_on(rows, scenario.tables["tariffs"])
+    rows = rows.assign(levies=levies, price_bare=price_per_unit(rows) * fx)
     rows = rows.assign(tier_from=rows["tier_from"].fillna(0.0)).join(row_windows(rows).add_prefix("window_"))
     rows = rows.sort_values(["tariff", "tier_of", "tier_from"], kind="stable")
     first = rows.drop_duplicates(["tariff", "tier_of"])
-    first = first[first["tier_from"] > 0].assign(tier_from=0.0, price_full=0.0, price_bare=0.0)
+    first = first[first["tier_from"] > 0].assign(tier_from=0.0, price_bare=0.0)
     both = pd.concat([first, rows]) if len(first) else rows
     return both.sort_values(["tariff", "tier_of", "tier_from"], kind="stable", ignore_index=True)
 
@@ -72,7 +73,7 @@ def energy_tiers(
                 inside = meter.window_share(row["window_weekday"], row["window_weekend"])
                 inside = inside * meter.holds(row["start_date"], row["end_date"]) * meter.cell_hours
                 share = meter.by_month(inside) / hours * meter.in_months(row["window_months"])
-                steps[tier] += share * (row["price_full"] - ladder["price_full"].iloc[0])
+                steps[tier] += share * (levied_price(row, meter) - levied_price(ladder.iloc[0], meter))
                 bare[tier] += share * (row["price_bare"] - ladder["price_bare"].iloc[0])
         name = " + ".join(str(ladder["tier_of"].iloc[0]) for ladder in ladders)
         width = np.append(np.diff(starts), np.nan) / KWH_PER_MWH
@@ -94,15 +95,19 @@ def demand_tiers(
     meter: PlanMeter, row: dict, ladder: pd.DataFrame, share: np.ndarray, most_kw: pd.Series
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return tiers and ladders of a demand charge with tiers, whose billed kW fill them."""
-    steps, bare = (
-        (prices - prices[0])[:, None] * share[None, :]
-        for prices in (ladder["price_full"].to_numpy(float), ladder["price_bare"].to_numpy(float))
-    )
+    full = np.array([levied_price(tier, meter) for tier in ladder.to_dict("records")])
+    prices = ladder["price_bare"].to_numpy(float)
+    steps, bare = (full - full[0]) * share, (prices - prices[0])[:, None] * share[None, :]
     width = np.append(np.diff(ladder["tier_from"].to_numpy(float)), np.nan)
     highest = pd.Series(max(float(most_kw.max()), row["floor_kw"]), index=most_kw.index)
     ones = np.ones(len(share))
     name = {"site": row["site"], "ladder": row["tier_of"], "unit": "kw"}
     return _frames(meter, name, (steps, bare), width, ones, highest, (row["component"], row["component"]))
+
+
+def levied_price(row: dict | pd.Series, meter: PlanMeter) -> np.ndarray:
+    """Return the price of a tier with its levies in each billing month."""
+    return row["price_bare"] * levied_by_month(row["levies"], meter)
 
 
 def _frames(

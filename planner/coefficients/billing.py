@@ -16,7 +16,8 @@ import pandas as pd
 from planner.coefficients.bill_demand import look_back_months
 from planner.coefficients.bill_minimum import Minimums, minimums
 from planner.coefficients.bill_tiers import LADDER_MONTH, demand_tiers, energy_tiers, ladder_rows
-from planner.coefficients.charges import first_tiers, levy_factor, price_per_unit, row_windows
+from planner.coefficients.charges import first_tiers, price_per_unit, row_windows
+from planner.coefficients.levies import always, levied_by_month, levies_on
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.plan_meter import PlanMeter, billing_cells, month_label, plan_meter
 from planner.coefficients.tariff import in_force
@@ -169,7 +170,7 @@ def site_meters(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, P
 def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, dict]]:
     """Return site, meter (without load) and row of every demand charge without named hours; a ladder is one.
 
-    The row carries ``site``, ``price_per_kw`` (levies included), ``floor_kw`` (minimum and share of the
+    The row carries ``site``, ``price_bare``, ``levies`` on it, ``floor_kw`` (minimum and share of the
     contract), ``weekday`` and ``weekend`` windows, ``months_held``, ``monthly`` and ``ladder`` (its tiers).
     """
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
@@ -177,11 +178,10 @@ def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, 
     rows = rows[rows["named_hours"].isna()]
     ladders = ladder_rows(scenario, "demand")
     fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
-    price = price_per_unit(rows) * levy_factor(rows, tariffs) * fx
-    bare = price / levy_factor(rows, tariffs)
+    bare = price_per_unit(rows) * fx
     topped = set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"])
     windows = row_windows(rows).rename(columns={"months": "months_held"})
-    rows = rows.assign(price_per_kw=price, price_bare=bare).join(windows)
+    rows = rows.assign(price_bare=bare, levies=levies_on(rows, tariffs)).join(windows)
     contract = sites.set_index("site")["contract_kw"]
     found = []
     for site, meter, tariff in site_meters(scenario, assigned):
@@ -191,6 +191,7 @@ def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, 
             own = (ladders["tariff"] == tariff) & (ladders["tier_of"] == row["tier_of"])
             row["ladder"] = ladders[own]
             special = row["ratchet_fraction"] > 0 or row["floor_kw"] > 0 or bool(own.any())
+            special |= not all(always(levy) for levy in row["levies"])
             row["monthly"] = special or tariff in topped or _months_differ(meter, row)
             found.append((site, meter, row))
     return found
@@ -236,7 +237,7 @@ def _charge(
     needed = (share > 0) | np.isin(np.arange(len(share)), pairs["past"])
     charges = labels.assign(
         **name,
-        price_per_kw=row["price_per_kw"] * share,
+        price_per_kw=row["price_bare"] * share * levied_by_month(row["levies"], meter),
         price_bare=row["price_bare"] * share,
         floor_kw=floor * (share > 0),
         billed=share > 0,

@@ -48,7 +48,9 @@ def price_per_unit(rows: pd.DataFrame) -> np.ndarray:
 
 
 def levy_factor(rows: pd.DataFrame, tariffs: pd.DataFrame) -> np.ndarray:
-    """Return 1 + the levies on each row.
+    """Return 1 + the levies on each row in a mean year: one on some months counts by their share, dates do not.
+
+    What a month is billed is in :mod:`levies`.
 
     A levy without ``applies_to`` falls on all energy, demand and fixed charges. Levies are shares of the
     charges before any levy; they do not compound.
@@ -65,7 +67,8 @@ def levy_factor(rows: pd.DataFrame, tariffs: pd.DataFrame) -> np.ndarray:
     for levy in levies.to_dict("records"):
         on = levy["applies_to"]
         named = rows["component"].isin(on) if on else rows["charge"].isin(LEVIED)
-        factor += np.where((rows["tariff"] == levy["tariff"]) & named, levy["price"], 0.0)
+        price = levy["price"] * len(parse_months(levy["months"])) / MONTHS_PER_YEAR
+        factor += np.where((rows["tariff"] == levy["tariff"]) & named, price, 0.0)
     return factor
 
 

@@ -18,6 +18,7 @@ from planner.coefficients.charges import (
     price_per_unit,
     row_windows,
 )
+from planner.coefficients.levies import levies_on
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.windows import local_window_share
 from planner.errors import Fault, InputError
@@ -36,11 +37,12 @@ def energy_price_by_cell(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFram
     """Return the price of one more kWh at each site and hour class; 0 at cloud sites.
 
     price[s,c] = sum over energy charges k of
-                 inside[k,c] * valid[k,c] * (price_k + market_k[month, local hour]) * (1 + levies_k) * fx_k
+                 inside[k,c] * valid[k,c] * (price_k + market_k[month, local hour]) * (1 + levies_k[c]) * fx_k
 
     inside    share of the cell's hours in the charge's local months, days and hours
     valid     share of the cell's days between the charge's start and end date
     market    hourly price the charge is indexed to, 0 without one             ``wholesale``
+    levies    shares of the charge, each in its own months and between its own dates
     fx        plan currency per unit of the charge's (the market's) currency   ``fx``
 
     Parameters
@@ -83,7 +85,7 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
     Returns
     -------
     DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_kw_month``, ``price_bare`` (before levies),
-    ``months`` (tuple),
+    ``levies`` (tuple), ``months`` (tuple),
     ``day_type``, ``hours`` and ``weekend_hours`` (tuples of local hours touched), ``ratchet_fraction``,
     ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named``, ``tier_of``,
     ``start_date``, ``end_date``.
@@ -97,6 +99,7 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
     plain = rows[["tariff", "component", "day_type"]].assign(
         price_per_kw_month=np.where(named, price * MONTHS_PER_YEAR / np.maximum(months, 1.0), price),
         price_bare=price / levy_factor(rows, tariffs),
+        levies=levies_on(rows, tariffs),
         months=windows["months"],
         hours=windows["weekday"].map(_hours_touched),
         weekend_hours=windows["weekend"].map(_hours_touched),
@@ -142,15 +145,13 @@ def fixed_by_month(scenario: Scenario) -> pd.DataFrame:
     """
     rows = in_force(scenario, ("fixed",))
     bare = price_per_unit(rows) * _fx(scenario, rows)
-    factor = levy_factor(rows, scenario.tables["tariffs"])
+    levies = levies_on(rows, scenario.tables["tariffs"])
     parts = []
     for period in period_frame(scenario).reset_index().to_dict("records"):
         days, share = _period_days(period)
-        for price, levied, row in zip(bare, factor, rows.to_dict("records"), strict=True):
-            holds = pd.Series(days.month.isin(list(parse_months(row["months"]))), index=days)
-            holds &= True if pd.isna(row["start_date"]) else days >= row["start_date"]
-            holds &= True if pd.isna(row["end_date"]) else days <= row["end_date"]
-            grouped = holds.groupby(days.strftime("%Y-%m"))
+        for price, levied_by, row in zip(bare, levies, rows.to_dict("records"), strict=True):
+            grouped = _held_days(row, days)
+            levied = sum((levy["price"] * _held_days(levy, days).mean() for levy in levied_by), 1.0)
             daily = row["price_unit"] == "day" and share == 1.0
             size = grouped.size() * (MONTHS_PER_YEAR / DAYS_PER_YEAR) if daily else 1.0
             amount = grouped.mean() * price * size * share
@@ -163,6 +164,14 @@ def fixed_by_month(scenario: Scenario) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
 
 
+def _held_days(row: Mapping[Hashable, Any], days: pd.DatetimeIndex) -> Any:
+    """Return whether a charge or levy holds on each day, grouped by calendar month."""
+    holds = pd.Series(days.month.isin(list(parse_months(row["months"]))), index=days)
+    holds &= True if pd.isna(row["start_date"]) else days >= row["start_date"]
+    holds &= True if pd.isna(row["end_date"]) else days <= row["end_date"]
+    return holds.groupby(days.strftime("%Y-%m"))
+
+
 def _period_days(period: Mapping[Hashable, Any]) -> tuple[pd.DatetimeIndex, float]:
     """Return the days of a period, and the share of a month each month in them is billed."""
     start = period["start_date"]
@@ -172,13 +181,12 @@ def _period_days(period: Mapping[Hashable, Any]) -> tuple[pd.DatetimeIndex, floa
 
 
 def _energy_charges(scenario: Scenario) -> pd.DataFrame:
-    """Return the energy rows with price per kWh in the plan's currency, levy factor and windows."""
-    tariffs = scenario.tables["tariffs"]
+    """Return the energy rows with price per kWh before levies in the plan's currency, their levies and windows."""
     rows = first_tiers(in_force(scenario, ("energy",)))
-    levy = levy_factor(rows, tariffs)
-    price = price_per_unit(rows) * _fx(scenario, rows) * levy
+    price = price_per_unit(rows) * _fx(scenario, rows)
     windows = row_windows(rows).rename(columns={"months": "months_window"})
-    return rows.assign(price_per_kwh=price, levy=levy).join(windows)
+    levies = levies_on(rows, scenario.tables["tariffs"])
+    return rows.assign(price_per_kwh=price, levies=levies).join(windows)
 
 
 def _site_price(scenario: Scenario, charges: pd.DataFrame, cells: pd.DataFrame, offset: float) -> np.ndarray:
@@ -188,7 +196,12 @@ def _site_price(scenario: Scenario, charges: pd.DataFrame, cells: pd.DataFrame, 
         inside = local_window_share(cells, offset, row["months_window"], "all", hours, late)
         price = np.full(len(cells), row["price_per_kwh"])
         if not pd.isna(row["market"]):
-            price = price + row["levy"] * market_price(scenario, row["market"], cells, offset)
+            price = price + market_price(scenario, row["market"], cells, offset)
+        levied = np.ones(len(cells))
+        for levy in row["levies"]:
+            held = valid_share(scenario, cells, levy["start_date"], levy["end_date"])
+            levied += levy["price"] * held * cells["month"].isin(list(parse_months(levy["months"])))
+        price = price * levied
         total += inside * valid_share(scenario, cells, row["start_date"], row["end_date"]) * price
     return total
 

@@ -398,6 +398,34 @@ def test_a_tariff_with_every_charge_is_billed_by_the_model_as_by_the_calculator(
     assert solved.line("minimum_take") > 0
 
 
+def test_levies_hold_in_their_own_months_and_between_their_dates():
+    def levy(name, price, **more):
+        return {"component": name, "charge": "levy", "price": price, "price_unit": "fraction", **more}
+
+    charges = [
+        energy("base", 0.05),
+        *ladder("use", "energy", "kwh", "kwh", (0, 0.02), (30_000, 0.05)),
+        demand("delivery", 6),
+        *ladder("capacity", "demand", "kw_month", "kw", (0, 2), (150, 4)),
+        fixed("metering", 500),
+        levy("summer", 0.10, months="7-8"),
+        levy("dated", 0.07, start_date="2027-06-16", end_date="2027-08-10"),
+        levy("on base", 0.20, months="8-9", start_date="2027-08-06", applies_to=["base"]),
+        levy("always", 0.02),
+    ]
+    case = bill_scenario(charges, ["2027-06-01", "2027-07-01", "2027-08-01"], [1, 1, 2])
+    cells = cells_of(case)
+    kw = np.random.default_rng(5).gamma(2.0, 70.0, len(cells))
+    full = yearly_bill(case.tables["tariffs"], hourly(cells, kw, case)).as_json()
+    assert full["levy"] > 0
+    assert solve_bill(case, cells, kw).total == pytest.approx(full["total"])
+    # By hand for 100 kW at 0.1: June owes 7 % on half its days, July 10 % and 7 %.
+    by_hand = bill_scenario([energy("base", 0.1), *charges[7:9]], ["2027-06-01", "2027-07-01"], [1, 1])
+    cells = cells_of(by_hand)
+    flat = solve_bill(by_hand, cells, np.full(len(cells), 100.0))
+    assert flat.line("energy") == pytest.approx(7_200 * 1.035 + 7_440 * 1.17)
+
+
 SHARED_URDB = Path(__file__).parents[3] / "shared" / "data" / "urdb" / "multi_tier_urdb_response.json"
 
 

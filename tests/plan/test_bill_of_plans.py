@@ -108,16 +108,17 @@ def least(component: str, price: float, unit: str) -> dict:
     return energy(component, price, charge="minimum") | {"price_unit": unit}
 
 
-def test_a_plan_under_tiers_that_get_cheaper_and_minimum_bills_is_audited():
+def test_a_plan_under_tiers_minimum_bills_and_a_levy_of_some_months_is_audited():
     # 80 kW in January is 59,520 kWh; the first 20,000 cost less than the rest, the last ones less again.
     tiers = tiered("use", "energy", "kwh", (0, 0.02), (20_000, 0.10), (40_000, 0.06))
     steps = tiered("kw", "demand", "kw_month", (0, 9), (50, 4))
+    tax = energy("tax", 0.1, charge="levy", months="2-6") | {"price_unit": "fraction"}
     case = scenario(
         {
             "periods": monthly()[:2],
             **full_power(),
             "sites": [hall(opening_cost=10.0)],
-            "tariffs": [*tiers, *steps, least("month", 3_000, "month"), least("take", 50_000, "year")],
+            "tariffs": [*tiers, *steps, least("month", 3_000, "month"), least("take", 50_000, "year"), tax],
             "offers": [purchase(price=100)],
             "demand": demand(MONTHS[:2], [8, 4]),
         }
@@ -129,7 +130,7 @@ def test_a_plan_under_tiers_that_get_cheaper_and_minimum_bills_is_audited():
     # At least 3,000 a month; two months of the yearly 50,000 are 8,333 and some.
     assert line(plan, "minimum_take") == pytest.approx(50_000 / 6 - january - february)
     assert electricity(plan) == pytest.approx(
-        max(january, 3_000) + max(february, 50_000 / 6 - max(january, 3_000))
+        max(january, 3_000) + max(february, 50_000 / 6 - max(january, 3_000)) + 0.1 * february
     )
     bill = yearly_bill(plan.scenario.tables["tariffs"], implied_load(plan))
     assert electricity(plan) == pytest.approx(bill.as_json()["total"])

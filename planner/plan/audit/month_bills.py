@@ -9,6 +9,7 @@ from planner.coefficients.bill_minimum import billable_minimums
 from planner.coefficients.plan_meter import billing_cells, month_label
 from planner.coefficients.tariff import in_force
 from planner.coefficients.windows import local_window_mask
+from planner.inputs.windows import parse_months
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import entries
@@ -113,6 +114,10 @@ def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
         )
         share = float(is_open.get((row["site"], month["period"]), 1.0))
         ratchet, held = row["ratchet_fraction"], _held(row, month)
+        levied = 1.0 + sum(
+            levy["price"] * _held({**levy, "months": parse_months(levy["months"])}, month)
+            for levy in row["levies"]
+        )
         rows.append(
             {
                 "site": row["site"],
@@ -121,7 +126,7 @@ def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
                 "month": month_label(pd.Series([now])).iloc[0],
                 "measured_kw": measured,
                 "billed_kw": max(measured, ratchet * owed, max(least, ratchet * floor) * share),
-                "price_per_kw": row["price_per_kw_month"] * held,
+                "price_per_kw": row["price_bare"] * levied * held,
                 "price_bare": row["price_bare"] * held,
                 "share": held,
             }
