@@ -14,6 +14,9 @@ from planner.performance.pool_caps import POOL, cap_at
 
 PLACE = ["site", "cooling", "period", "block"]
 POOL_PLACE = [*POOL, *PLACE]
+TOGETHER = ["workload", "period", "block"]
+"""What shares its pools: requests that one cannot take in time go to another."""
+
 EXPECTED_SHARE = 0.25
 """Part of the demand within reach that a pool is first taken to serve; too large a part is tightened after a solve."""
 
@@ -53,11 +56,15 @@ def first_pools(
     ]
 
 
-def tightened(pools: pd.DataFrame, curves: pd.DataFrame, seen: pd.DataFrame) -> pd.DataFrame:
+def tightened(
+    pools: pd.DataFrame, curves: pd.DataFrame, seen: pd.DataFrame, given_up: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Return the pools with caps no looser than the sizes a plan gave them allow; caps never rise.
 
     A pool the plan uses gets the cap of SURE_SHARE of its size, one it does not use that of a single replica: the next
-    plan neither shrinks out of its caps nor moves to small pools elsewhere.
+    plan neither shrinks out of its caps nor moves to small pools elsewhere. The marginal pool of an hour shrinks again
+    each time its cap is tightened, whatever share is supposed: in hours given up, a pool below the size its cap
+    supposed gets the cap of a single replica, which no size breaks.
 
     Parameters
     ----------
@@ -65,9 +72,14 @@ def tightened(pools: pd.DataFrame, curves: pd.DataFrame, seen: pd.DataFrame) -> 
         ``PointSet.caps``.
     seen : DataFrame
         Pools of the plan: POOL, PLACE, replicas.
+    given_up : DataFrame
+        Hours (TOGETHER) whose shrinking pools are followed no further; none by default.
     """
     joined = pools.merge(seen[[*POOL_PLACE, "replicas"]], on=POOL_PLACE, how="left", suffixes=("", "_seen"))
     size = (SURE_SHARE * joined["replicas_seen"]).fillna(1.0).clip(lower=1.0, upper=joined["replicas"])
+    if given_up is not None:
+        hours = pd.MultiIndex.from_frame(joined[TOGETHER]).isin(pd.MultiIndex.from_frame(given_up[TOGETHER]))
+        size = size.mask(hours & (joined["replicas_seen"] < joined["replicas"]), 1.0)
     caps = cap_at(curves, joined, size.to_numpy(float))
     kept = pd.Series(caps, index=joined.index).clip(upper=joined["utilisation_cap_fraction"])
     return joined.assign(replicas=size, utilisation_cap_fraction=kept)[list(pools.columns)]

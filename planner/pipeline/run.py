@@ -17,7 +17,7 @@ from planner.formulation.joining import EmptyRow
 from planner.inputs import Scenario
 from planner.performance import PointSet, operating_points
 from planner.pipeline.baselines import baseline_frames
-from planner.pipeline.caps import FIRST_PASS, CapPass, cap_headline, retightened
+from planner.pipeline.caps import FIRST_PASS, CapPass, cap_headline, cap_warnings, retightened
 from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages, typed_shortages
 from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
@@ -96,19 +96,19 @@ def _tightened(
     scenario: Scenario, built: Built, options: RunOptions, at: CapPass, values: np.ndarray, spent_s: float
 ) -> tuple[Plan | None, CapPass]:
     """Return the plan under tighter caps where a pool of these values is too busy, else None; and the pass so far."""
-    c, loose = retightened(built.coefficients, built.model, values, at)
+    c, at = retightened(built.coefficients, built.model, values, at)
     if c is built.coefficients:
-        return None, replace(at, loose=loose)
+        return None, at
     limit = options.solve_options(scenario.settings).time_limit_s
     left = None if limit is None else limit - spent_s
     if left is not None and left <= 0.0:
-        return None, replace(at, loose=loose)
+        return None, at
     began = time.perf_counter()
     model = build_model(c)
     seconds = built.seconds + time.perf_counter() - began
     first = built.first or (built.coefficients, built.model)
     again = Built(built.points, c, model, seconds, first)
-    following = CapPass(at.number + 1, loose)
+    following = replace(at, number=at.number + 1)
     return _solve_built(scenario, again, replace(options, time_limit_s=left), following, spent_s), following
 
 
@@ -174,7 +174,9 @@ def _solve_built(
         extra |= baseline_frames(*(built.first or (c, model)), fixed.values, wanted)
     plan = solved_plan(scenario, built.points, c, model.columns, fixed.values, objective, extra)
     proven = _with_proof(plan, built, main, fixed, goal, wanted, seconds)
-    proven = Plan({**proven.headline, **cap_headline(c, at)}, proven.frames, scenario)
+    warnings = [*proven.headline["warnings"], *cap_warnings(at)]
+    headline = {**proven.headline, **cap_headline(c, at), "warnings": warnings}
+    proven = Plan(headline, proven.frames, scenario)
     return audited(proven) if options.audit else proven
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.pools import POOL_PLACE
+from planner.coefficients.pools import POOL_PLACE, TOGETHER
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.service_constraints import POOL_BLOCK, sized_runs
 from planner.performance.pool_caps import POOL, cap_at
@@ -75,9 +75,6 @@ def available_units(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -
     held = pd.concat(parts, ignore_index=True)
     held = held.assign(available=held["held"] * held["availability_fraction"])
     return held.groupby(POOL_BLOCK, as_index=False)["available"].sum()
-
-
-TOGETHER = ["workload", "period", "block"]
 
 
 def too_busy(pools: pd.DataFrame) -> pd.DataFrame:

@@ -71,3 +71,12 @@ def test_caps_tighten_to_the_sizes_seen_and_never_rise():
     # 0.75 x 6 replicas stand in the row of 4; a night of 99 keeps what it had; the dawn is not used.
     assert after["utilisation_cap_fraction"].to_dict() == {"day": 0.8, "night": 0.8, "dawn": 0.4}
     assert after["replicas"].to_dict() == {"day": 4.5, "night": 4.0, "dawn": 1.0}
+
+
+def test_pool_that_shrank_in_an_hour_given_up_gets_the_cap_no_size_breaks():
+    held = pools(("day", 16.0, 0.9), ("night", 16.0, 0.9), ("dawn", 4.0, 0.8))
+    seen = pools(("day", 12.0, 0.9), ("night", 12.0, 0.9), ("dawn", 6.0, 0.8))[[*POOL_PLACE, "replicas"]]
+    hours = pd.DataFrame({"workload": "chat", "period": "t1", "block": ["day", "dawn"]})
+    after = tightened(held, curves(), seen, given_up=hours).set_index("block")
+    # 0.75 x 12 = 9 replicas: row of 4 at night; the day is given up; the dawn is too, but its pool grew.
+    assert after["utilisation_cap_fraction"].to_dict() == {"day": 0.4, "night": 0.8, "dawn": 0.8}

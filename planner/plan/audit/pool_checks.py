@@ -7,7 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
-from planner.plan.audit.report import Check, compare, total
+from planner.plan.audit.report import RELATIVE_TOLERANCE, Check, compare, total
 
 POOL = ["workload", "ttft_class", "clock", "clock_choice", "product", "engine", "engine_option", "phase"]
 PLACE = ["site", "cooling", "period", "block"]
@@ -27,7 +27,8 @@ def utilisation_caps(books: Books) -> Check:
 
     Units there are are shared out by need (peak ratio / cap used * busy units). A pool requires peak ratio * busy units
     over the cap of the largest size listed in ``pool_caps`` not above the replicas in its share, a begun replica
-    counting as one. What a small pool cannot take in time is sent to one with room.
+    counting as one. What a small pool cannot take in time is sent to one with room. Hours the plan itself states to be
+    short (``hours_too_busy``) may be so by what it states (``most_units_short_fraction``), and no more of them.
     """
     serving, caps = _queued(books), books.plan.frames.get("pool_caps", pd.DataFrame())
     if caps.empty or serving.empty:
@@ -41,6 +42,10 @@ def utilisation_caps(books: Books) -> Check:
     rows = used.merge(listed[[*POOL, "size", "allowed"]], on=[*POOL, "size"])
     rows = rows.assign(left=rows["load"] / rows["allowed"], right=rows["units"])
     together = rows.groupby(["workload", "period", "block"], as_index=False)[["left", "right"]].sum()
+    headline = books.plan.headline
+    short = (together["left"] > together["right"] * (1.0 + RELATIVE_TOLERANCE)).sum()
+    if short <= headline.get("hours_too_busy", 0):
+        together["right"] *= 1.0 + headline.get("most_units_short_fraction", 0.0)
     return compare("utilisation_caps", "capacity", together, "<=")
 
 
