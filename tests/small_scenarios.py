@@ -199,6 +199,30 @@ def _plain_tables() -> dict[str, Rows]:
     }
 
 
+def short_of_boxes(units: float, rule: str = "strict") -> Scenario:
+    """Return gold of rank 1 and basic of rank 2, 4 requests/s each, half optional, on so many boxes of one request/s.
+
+    A Mtok of basic is worth ten times one of gold: by value alone basic is served first.
+    """
+    worth = {"must_serve_fraction": 0.5, "value_per_mtok": 1_000}
+    names = ("gold", "basic")
+    return scenario(
+        {
+            "periods": one_hour(),
+            "sites": [cloud()],
+            "offers": [rental(supply_units_per_period=units)],
+            "workloads": [
+                workload("gold", priority=1, **worth),
+                workload("basic", **(worth | {"priority": 2, "value_per_mtok": 10_000})),
+            ],
+            "shapes": [shape(name, output_tokens=100) for name in names],
+            "operating_points": [point(name=name) for name in names],
+            "demand": [row for name in names for row in demand(["hour"], 4.0, name)],
+        },
+        priority_rule=rule,
+    )
+
+
 def mild() -> Rows:
     """Return twelve months at 0 degC for a region of any name."""
     cool = {f"h{hour:02d}": 0 for hour in range(24)}

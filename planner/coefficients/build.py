@@ -230,6 +230,7 @@ LABELS: Mapping[str, list[str]] = {
     "retire": [*fleet.STAND, "period"],
     "api": ["api_offer", "workload", "shape", "region", "period", "block"],
     "unserved": ["workload", "region", "period", "block"],
+    "priority_full": ["priority", "region", "period", "block"],
     "waiting": deferral.WAITING,
     "grid_kw": ["site", "period", "block"],
     "peak_kw": ["site", "component", "period"],

@@ -12,6 +12,7 @@ from planner.coefficients.api import api_labels
 from planner.coefficients.billing import CHARGE_MONTH
 from planner.coefficients.build import installed_columns
 from planner.coefficients.order_terms import tier_labels
+from planner.coefficients.priority import ranked_demand, ranks_with_a_next
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.failure_constraints import failure_columns
 from planner.formulation.replica_constraints import replica_labels
@@ -30,6 +31,7 @@ VARIABLES: Mapping[str, str] = {
     "retire": "units of an existing lot taken out at the start of a period, integer",
     "api": "requests/s sent to a token service, first attempts",
     "unserved": "requests/s of optional demand not served",
+    "priority_full": "1 where all optional demand of a priority is served, binary",
     "waiting": "requests/s x h put off at the end of an hour",
     "grid_kw": "kW drawn at the meter",
     "peak_kw": "kW billed by a demand charge",
@@ -52,7 +54,9 @@ VARIABLES: Mapping[str, str] = {
 }
 """Every variable family and its unit."""
 
-BINARIES = frozenset(("placed", "tier", "bill_tier_reached", "peak_block", "open", "failure_pool"))
+BINARIES = frozenset(
+    ("placed", "tier", "bill_tier_reached", "peak_block", "open", "failure_pool", "priority_full")
+)
 """Families of a yes or no."""
 
 
@@ -79,6 +83,9 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "retire": c.retirable[LABELS["retire"]],
         "api": api_labels(c.api, c.blocks)[LABELS["api"]],
         "unserved": _optional(c)[LABELS["unserved"]],
+        "priority_full": ranks_with_a_next(ranked_demand(c.settings, c.demand, c.workloads))[
+            LABELS["priority_full"]
+        ],
         "waiting": c.deferrable[LABELS["waiting"]],
         "grid_kw": own_sites.merge(c.blocks[["period", "block"]], on="period")[LABELS["grid_kw"]],
         "peak_kw": c.peaks[LABELS["peak_kw"]],

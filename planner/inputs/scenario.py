@@ -90,6 +90,11 @@ class Settings(BaseModel):
         default=False,
         description="requests wait for a cheaper, cooler or cleaner hour as long as their workload allows (deferral_h)",
     )
+    priority_rule: Literal["value", "strict"] = Field(
+        default="value",
+        description="which optional demand is left where something is short: the one worth least beside its cost "
+        "(value), or, in each region and block, all of a later priority before any of an earlier one (strict)",
+    )
     integer_hourly_rent: bool = Field(
         default=True, description="units rented by the hour are whole numbers in every block"
     )

@@ -49,6 +49,7 @@ def rounded_plans(
             "module": _whole(model, relaxed, "module", _ceil),
             "unpowered": _whole(model, relaxed, "unpowered", _ceil),
             "rent": _whole(model, relaxed, "rent", _ceil),
+            "priority_full": _whole(model, relaxed, "priority_full", _floor),
             "failure_pool": _whole(model, relaxed, "failure_pool", _ceil),
         }
         found = optimise(model, _held(model, held), lp)

@@ -11,6 +11,7 @@ from planner.coefficients import Coefficients
 from planner.inputs import Scenario
 from planner.plan.bands import band_metrics
 from planner.plan.pools import at_listed_size
+from planner.plan.priorities import priority_metrics
 from planner.units import KG_PER_TONNE, L_PER_M3, SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 MINUTES_PER_HOUR = 60.0
@@ -138,6 +139,7 @@ def metric_frame(
         )
     rows += _workload_metrics(scenario, c, frames)
     rows += band_metrics(frames)
+    rows += priority_metrics(c, frames)
     rows += _fleet_metrics(c, frames, hours)
     rows += _energy_metrics(frames, float(total["effective_mtok"]))
     rows += _footprint_metrics(frames["footprint"], float(total["effective_mtok"]))

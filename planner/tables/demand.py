@@ -195,7 +195,8 @@ WORKLOADS = Table(
         integer(
             "priority",
             "rank",
-            "1 is first; stated only: value_per_mtok decides what goes unserved",
+            "1 is first: with settings priority_rule strict, optional demand is served only where all of the earlier "
+            "ranks is; otherwise value_per_mtok alone decides",
             required=True,
             low=1,
             high=99,

@@ -50,13 +50,22 @@ SPANS = table(
 )
 
 
+RANKED = {"priority_first", "priority_next"}
+"""Families of priorities: code is half optional and comes before chat."""
+
+
+def ranked():
+    workloads = tiny().workloads.assign(must_serve_fraction=[0.8, 0.5], priority=[2, 1])
+    return tiny(settings=settings(priority_rule="strict"), workloads=workloads)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
     if name not in TERMS:
         if name in FAILED:
             case = tiny(**failure_terms())
         else:
-            case = tiny(spans=SPANS) if name in SPANNING else tiny()
+            case = tiny(spans=SPANS) if name in SPANNING else ranked() if name in RANKED else tiny()
         columns = build_columns(case)
     text = lp_text(columns, [FAMILIES[name](case, columns)])
     path = GOLDEN / f"{name}.lp"
@@ -126,7 +135,7 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
         "unpowered",
         "replicas",
     }
-    bought |= {"failure_pool"}
+    bought |= {"failure_pool", "priority_full"}
     assert whole == {*bought, "open", "bill_tier_reached", "peak_block"}
     assert whole | fluid == {block.family for block in columns.blocks}
     assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier", "failure_pool"))
@@ -176,11 +185,12 @@ def test_capacity_holds_more_units_for_a_pool_that_may_carry_less(case, columns)
 
 
 def test_the_whole_model_holds_the_families_in_reading_order(case):
-    model = build_model(replace(case, spans=SPANS))
+    both = ranked()
+    model = build_model(replace(case, spans=SPANS, settings=both.settings, workloads=both.workloads))
     assert [block.family for block in model.problem.rows] == list(FAMILIES)
     bare = build_model(tiny(budgets=case.budgets.iloc[:0], supply=case.supply.iloc[:0]))
     missing = set(FAMILIES) - {block.family for block in bare.problem.rows}
-    assert missing == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING | FAILED
+    assert missing == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING | FAILED | RANKED
 
 
 def test_the_objective_is_the_present_value_of_each_decision(case):

@@ -859,6 +859,7 @@ BESIDE_THEIR_CASES = {
     "data_residency",
     *("concentration", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),
+    *("priority_shares", "priority_order"),
     *("utilisation_caps", "pool_latency"),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }

@@ -180,6 +180,15 @@ def optional_demand_has_a_value(view: View) -> Iterator[Finding]:
         yield Notice(workloads.fault(at, "value_per_mtok", message))
 
 
+def priority_has_ranks(view: View) -> Iterator[Finding]:
+    """Yield a notice when the settings order optional demand by priority and there is nothing to order."""
+    workloads = view["workloads"]
+    optional = workloads.frame["must_serve_fraction"] < 1
+    if view.settings.priority_rule != "value" and workloads.frame.loc[optional, "priority"].nunique() < 2:
+        message = "settings priority_rule does nothing: optional demand has fewer than two priorities"
+        yield Notice(workloads.fault(0, "priority", message))
+
+
 def residency_names_countries_and_has_a_site(view: View) -> Iterator[Finding]:
     """Yield workloads that must stay in a country nobody knows, or where no site stands."""
     workloads, regions = view["workloads"], view.frame("regions")
@@ -229,5 +238,6 @@ RULES = (
     ),
     Rule(sizing_has_its_ratios, ("workloads.sizing_statistic", "workloads.minute_p99_input_ratio")),
     Rule(mean_is_no_size_for_slow_starts, (*TARGET_COLUMNS, "workloads.sizing_statistic")),
+    Rule(priority_has_ranks, ("workloads.priority", "workloads.must_serve_fraction")),
     Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
 )

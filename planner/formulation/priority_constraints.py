@@ -1,0 +1,69 @@
+"""Priority: the optional demand of a rank is served only where all of the rank before it is.
+
+"Served only after" is a choice, so it takes a yes or no per rank, region and block. Its coefficients are the demand
+itself: no weight has to be large against another, and the relaxation is as tight as a linear rule can be: the served
+share of a rank is not above that of the rank before. Weights on what is unserved, a thousand times as high for each
+rank, would say the same at the price of an objective that is no money and of duals that are no prices.
+"""
+
+from __future__ import annotations
+
+from planner.coefficients import Coefficients
+from planner.coefficients.priority import PLACE, ranked_demand
+from planner.formulation.blocks import ColumnIndex, RowBlock
+from planner.formulation.joining import number_rows, row_block, terms
+
+DEMANDED = ["workload", *PLACE]
+
+
+def priority_first(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """A rank counts as served in full where none of its optional demand goes unserved.
+
+    unserved[w,r,t,b] + O[w,r,t,b] * priority_full[p,r,t,b]  <=  O[w,r,t,b]
+    for every workload w of a rank p that another follows in region r, period t, block b
+
+    unserved       requests/s of optional demand not served             column unserved
+    priority_full  1 where all of the rank is served, binary            column priority_full
+    O              optional requests/s, (1 - m) * D of ``must_serve``   c.demand, c.workloads
+
+    Dual: currency per (request/s) in the block; what one request/s of the rank left, with the next one served, would
+    save (<= 0).
+    """
+    ranked = ranked_demand(c.settings, c.demand, c.workloads)
+    first = ranked[ranked["next_priority"].notna()]
+    rows = number_rows(first[[*DEMANDED, "priority", "optional"]])
+    parts = [
+        terms(rows, columns.frame("unserved"), DEMANDED, 1.0),
+        terms(rows, columns.frame("priority_full"), ["priority", *PLACE], "optional"),
+    ]
+    limit = rows["optional"].to_numpy(float)
+    return row_block("priority_first", rows.drop(columns=["priority", "optional"]), "<=", limit, parts)
+
+
+def priority_next(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """The optional demand of a rank is served only where the rank before it is served in full.
+
+    O[w,r,t,b] - unserved[w,r,t,b]  <=  O[w,r,t,b] * priority_full[p,r,t,b]
+    for every workload w, region r, period t, block b with a rank p before that of w
+
+    unserved       requests/s of optional demand not served             column unserved
+    priority_full  1 where all of the rank before is served, binary     column priority_full
+    O              optional requests/s, (1 - m) * D of ``must_serve``   c.demand, c.workloads
+
+    Ranks without optional demand in the place are passed over. Where rank p is not served in full nothing of the next
+    is served, so that is not full either, and so on.
+
+    Dual: currency per (request/s) in the block; what one request/s served before its turn would save (<= 0).
+    """
+    ranked = ranked_demand(c.settings, c.demand, c.workloads)
+    later = ranked[ranked["past_priority"].notna()]
+    rows = number_rows(later[[*DEMANDED, "past_priority", "optional"]])
+    rows = rows.rename(columns={"past_priority": "priority"}).assign(given=-rows["optional"])
+    parts = [
+        terms(rows, columns.frame("unserved"), DEMANDED, -1.0),
+        terms(rows, columns.frame("priority_full"), ["priority", *PLACE], "given"),
+    ]
+    limit = -rows["optional"].to_numpy(float)
+    return row_block(
+        "priority_next", rows.drop(columns=["priority", "optional", "given"]), "<=", limit, parts
+    )
