@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.fleet import unit_provision
 from planner.errors import Fault, InputError
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import PlanModel
@@ -135,13 +136,20 @@ class CoolingChoice:
         """Return provisioned kW-periods of new units by cooling, both options, at the sites that offer both."""
         units = model.columns.frame("installed")
         units = units.assign(count=values[units["column"].to_numpy(int)])
-        products = self.scenario.tables["products"].set_index("product")
-        kw = products["provisioned_kw"].fillna(products["nameplate_kw"])
         offers = self.scenario.tables["offers"].set_index("offer")["product"]
         units = units[units["site"].isin(self.sites) & units["offer"].isin(offers.index)]
         units = units[units["cooling"].isin([self.first, self.second])]
-        size = units["offer"].map(offers).map(kw).astype(float)
+        size = _unit_kw(self.scenario, units)
         return (units["count"] * size).groupby(units["cooling"]).sum()
+
+
+def _unit_kw(scenario: Scenario, units: pd.DataFrame) -> pd.Series:
+    """Return the provisioned kW of one unit of an offer at a site, on the index of ``units``; 0 for existing lots."""
+    tables = scenario.tables
+    product = units["offer"].map(tables["offers"].set_index("offer")["product"])
+    about = tables["products"].set_index("product")[["provisioned_kw", "nameplate_kw"]]
+    policy = units["site"].map(tables["sites"].set_index("site")["provisioning"])
+    return unit_provision(about.reindex(product.to_numpy()).set_axis(units.index), policy)
 
 
 @dataclass(frozen=True)
@@ -328,18 +336,8 @@ def by_density(choice: CoolingChoice) -> Parameter:
             [Fault("scenario", f"no plan with {choice.first} alone, whatever the rack positions")]
         )
     units = model.columns.frame("installed")
-    offers, products = tables["offers"].set_index("offer")["product"], tables["products"].set_index("product")
-    kw = (
-        units["offer"]
-        .map(offers)
-        .map(products["provisioned_kw"].fillna(products["nameplate_kw"]))
-        .astype(float)
-    )
-    load = (
-        (values[units["column"].to_numpy(int)] * kw.fillna(0.0))
-        .groupby([units["site"], units["period"]])
-        .sum()
-    )
+    kw = _unit_kw(choice.scenario, units)
+    load = (values[units["column"].to_numpy(int)] * kw).groupby([units["site"], units["period"]]).sum()
     peak = load.groupby("site").max().reindex(list(choice.sites)).fillna(0.0)
     stated = sites.set_index("site")["racks"].reindex(list(choice.sites))
     now = float((peak / stated).max()) if stated.notna().any() else float("nan")

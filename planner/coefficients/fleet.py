@@ -59,6 +59,7 @@ def stands(scenario: Scenario) -> pd.DataFrame:
         tables["cooling"][["cooling", "kw_per_rack"]], on="cooling", how="left", validate="many_to_one"
     )
     fed = chain_of_options(scenario)["availability_fraction"]
+    both["provisioning"] = both["site"].map(tables["sites"].set_index("site")["provisioning"])
     both["fed_fraction"] = both["cooling"].map(fed).astype(float).fillna(1.0)
     fits = _listed(both, "coolings", "cooling") | (both["mode"] == "owned")
     return _physical(both[fits].reset_index(drop=True))
@@ -76,8 +77,17 @@ def _listed(frame: pd.DataFrame, list_column: str, value_column: str) -> pd.Seri
     )
 
 
+def unit_provision(product: pd.DataFrame, policy: pd.Series) -> pd.Series:
+    """Return the kW that feeds and halls carry for one unit, rows of both aligned.
+
+    Nameplate where the site's policy says so; else the measured peak, and nameplate where none was measured.
+    """
+    measured = product["provisioned_kw"].where(policy.ne("nameplate"))
+    return measured.fillna(product["nameplate_kw"]).fillna(0.0)
+
+
 def _physical(both: pd.DataFrame) -> pd.DataFrame:
-    provisioned = both["provisioned_kw"].fillna(both["nameplate_kw"]).fillna(0.0)
+    provisioned = unit_provision(both, both["provisioning"])
     spread = provisioned / both["kw_per_rack"]
     racks = both["racks_per_unit"].fillna(0.0)
     too_dense = (both["rack_scale"] & (spread > racks + 1e-9)) & (both["mode"] != "owned")

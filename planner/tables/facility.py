@@ -123,6 +123,13 @@ SITES = Table(
         number("it_limit_kw", "kW", "IT power limit; blank = none"),
         number("facility_limit_kw", "kW", "facility power limit; blank = none"),
         fraction("headroom_fraction", "share of usable grid power kept free"),
+        choice(
+            "provisioning",
+            "what feeds and halls are sized on: nameplate_kw of the units, or their provisioned_kw where they state "
+            "it (measured_peak); blank = measured_peak",
+            ("nameplate", "measured_peak"),
+            required=False,
+        ),
         number(
             "build_capex_per_kw",
             "currency/kW IT",

@@ -18,11 +18,14 @@ from reports.sheets.pue import free_cooling_hours, pue_target
 ROWS_BESIDE_CHART = 24
 """Rows that share a printed page with the chart; more push it to the next page."""
 
-LEVELS = {"it": "IT", "facility": "facility", "grid": "meter"}
+LEVELS = {"nameplate": "nameplate", "it": "IT", "facility": "facility", "grid": "meter"}
 PURPOSE = (
-    "IT: provisioned peak of the units. Facility: with cooling and losses at the design hour. "
-    "Meter: highest load in any block. n/a: no limit stated."
+    "Three levels of power: nameplate of the units; provisioned peak (IT on what the site's policy says, facility "
+    "with cooling and losses at the design hour); load at the meter, highest and mean. n/a: no limit stated."
 )
+POLICY = {"nameplate": "nameplate", "measured_peak": "measured peak, else nameplate"}
+NAMEPLATE = "nameplate"
+FLEET_COLUMNS = ["site", "period", "product", "units"]
 BLOCK_COLUMNS = [
     "site",
     "period",
@@ -62,27 +65,70 @@ def fill(book: Workbook, content: Content) -> None:
 
 
 def level_rows(content: Content) -> pd.DataFrame:
-    """Return site, level, measure (peak, usable, used) and one column per period.
+    """Return site, level, measure (sum, peak, usable, used, mean), basis and one column per period.
 
-    A level without a stated limit has a peak only.
+    A level without a stated limit has a peak only. ``basis`` says what the number is made of.
     """
     power = content.frame("site_power", ["site", "period", "level", "peak_kw", "usable_kw"])
     if power.empty:
-        return pd.DataFrame(columns=["site", "level", "measure", *content.timeline.names])
+        return pd.DataFrame(columns=["site", "level", "measure", "basis", *content.timeline.names])
     used = power["peak_kw"] / power["usable_kw"].where(power["usable_kw"] > 0)
     parts = []
     for measure, values in (("peak", power["peak_kw"]), ("usable", power["usable_kw"]), ("used", used)):
         rows = power[["site", "level", "period"]].assign(measure=measure, value=values.astype(float))
         parts.append(rows)
-    long = pd.concat(parts, ignore_index=True)
+    long = pd.concat([_nameplate(content), *parts, _mean_load(content)], ignore_index=True)
     wide = long.pivot_table(
         index=["site", "level", "measure"], columns="period", values="value", aggfunc="first", dropna=False
     )
     wide = wide.reindex(columns=list(content.timeline.names)).dropna(how="all")
     rank = {level: place for place, level in enumerate(LEVELS)}
-    measures = {"peak": 0, "usable": 1, "used": 2}
+    measures = {"sum": 0, "peak": 1, "usable": 2, "used": 3, "mean": 4}
     ordered = sorted(wide.index, key=lambda row: (row[0], rank.get(row[1], 9), measures[row[2]]))
-    return wide.loc[ordered].reset_index()
+    rows = wide.loc[ordered].reset_index()
+    return rows.assign(basis=_basis(content, rows))
+
+
+def _nameplate(content: Content) -> pd.DataFrame:
+    """Return the nameplate kW of our own units at every site of ours."""
+    fleet, products, sites = (
+        content.frame("fleet", FLEET_COLUMNS),
+        content.table("products"),
+        content.table("sites"),
+    )
+    hosted = set(sites.loc[sites["kind"].eq("cloud"), "site"]) if len(sites) else set()
+    fleet = fleet[~fleet["site"].isin(hosted)]
+    if fleet.empty or products.empty:
+        return pd.DataFrame(columns=["site", "level", "period", "measure", "value"])
+    kw = fleet["product"].map(products.set_index("product")["nameplate_kw"]).astype(float)
+    total = (kw * fleet["units"].astype(float)).groupby([fleet["site"], fleet["period"]]).sum()
+    return total.rename("value").reset_index().assign(level=NAMEPLATE, measure="sum")
+
+
+def _mean_load(content: Content) -> pd.DataFrame:
+    """Return the mean load at the meter: the level that energy is paid on."""
+    energy = content.frame("energy", ["site", "period", "hours", "kwh"])
+    sums = energy.groupby(["site", "period"])[["kwh", "hours"]].sum().astype(float)
+    value = (sums["kwh"] / sums["hours"]).rename("value").reset_index()
+    return value.assign(level="grid", measure="mean")
+
+
+def _basis(content: Content, rows: pd.DataFrame) -> list[str]:
+    """Return what each row is made of, in words."""
+    sites = content.table("sites")
+    stated = dict(zip(sites["site"], sites["provisioning"], strict=True)) if "provisioning" in sites else {}
+    words_of = {
+        (NAMEPLATE, "sum"): "nameplate of the units",
+        ("facility", "peak"): "provisioned IT with cooling and losses at the design hour",
+        ("grid", "peak"): "highest load in any block",
+        ("grid", "mean"): "energy / hours",
+    }
+    basis = []
+    for site, level, measure in rows[["site", "level", "measure"]].itertuples(index=False):
+        policy = POLICY.get(str(stated.get(site)), POLICY["measured_peak"])
+        plain = f"provisioned: {policy}" if (level, measure) == ("it", "peak") else ""
+        basis.append(words_of.get((level, measure), plain))
+    return basis
 
 
 def _levels(page: Page) -> None:
@@ -100,9 +146,10 @@ def _levels(page: Page) -> None:
         "site": Label("Site", width=20),
         "measure": Label("Measure", width=12),
         "place": Label("Name in the chart", width=30),
+        "basis": Label("What it is", width=34),
     }
     block = time_block(
-        page, shown, ["site", "level", "measure", "place"], units, forms, "Highest", ends, labels
+        page, shown, ["site", "level", "measure", "place", "basis"], units, forms, "Highest", ends, labels
     )
     pairs = [
         (block.first + index, block.first + index + 1)

@@ -42,7 +42,8 @@ TERMS = [
 def standing(facts: Facts, rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows (offer, site, cooling) with the numbers of one unit there.
 
-    provisioned_kw  = stated peak, else nameplate             (0 where hosted: no power of ours)
+    provisioned_kw  = nameplate where the site provisions it, else the stated peak, else nameplate
+                      (0 where hosted: no power of ours)
     racks           = its own, or for a server that is spread: at least provisioned_kw / kW per rack of the
     cooling
     availability    = (1 - failures/year * repair days / 365) * (1 - share of hours a spot unit is taken away)
@@ -56,7 +57,9 @@ def standing(facts: Facts, rows: pd.DataFrame) -> pd.DataFrame:
     )
     per_rack = facts.table("cooling", "cooling")["kw_per_rack"].reindex(rows["cooling"]).to_numpy(float)
     hosted = offer["includes"].eq(HOSTED).to_numpy()
-    stated = product["provisioned_kw"].where(product["provisioned_kw"].notna(), product["nameplate_kw"])
+    named = facts.sites["provisioning"].reindex(rows["site"]).eq("nameplate").to_numpy()
+    peak = product["provisioned_kw"]
+    stated = peak.where(peak.notna() & ~named, product["nameplate_kw"])
     kw = np.where(hosted, 0.0, stated.fillna(0.0))
     own_racks = product["racks_per_unit"].fillna(0.0).to_numpy(float)
     with np.errstate(invalid="ignore"):
