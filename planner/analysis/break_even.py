@@ -275,7 +275,8 @@ def break_even(case: OfferCase, planned: Found) -> dict[str, object]:
 
     ``break_even_price`` of an offer in the plan is the price up to which its quantity stays as planned; of one that
     is not, the price below which it enters. ``leaves_above_price``: above it none is taken. Blank where there is no
-    such price. ``tolerance_price`` is what a gap of the plan leaves open: gap x cost / spending per unit of price.
+    such price. ``tolerance_price`` is what the plan's gap leaves open, for relaxations too: gap x cost / spending per
+    unit of price.
     """
     row = case.study.scenario.tables["offers"].set_index("offer").loc[case.offer]
     price = float(row["price"])
@@ -288,7 +289,6 @@ def break_even(case: OfferCase, planned: Found) -> dict[str, object]:
         entered = case.best(case.model_at(above * (1.0 - 1e-4)))
         kept = entered if entered is not None else planned
         beyond = kept.quantity
-    gap = case.study.options.gap if case.whole else 0.0
     spent = abs(case.slope(kept.values) - (case.slope(without.values) if without is not None else 0.0))
     level = abs(case.value(case.study.model, planned.values))
     return {
@@ -299,7 +299,7 @@ def break_even(case: OfferCase, planned: Found) -> dict[str, object]:
         "change_fraction": ratio - 1.0 if np.isfinite(ratio) else float("nan"),
         "next_quantity": beyond,
         "leaves_above_price": price * above if np.isfinite(above) and taken(planned) else float("nan"),
-        "tolerance_price": price * gap * level / spent if spent > 0 else float("nan"),
+        "tolerance_price": price * case.study.options.gap * level / spent if spent > 0 else float("nan"),
         "reading": reading(taken(planned), ratio, above),
         "method": "re-solved in whole units" if case.whole else "relaxation: units are divisible",
     }

@@ -22,10 +22,12 @@ PRICE_SHIFT = 0.2
 """Share by which prices move in the price cases (unsourced choice; stated in the name of the case)."""
 SUPPLY_CUT = 0.5
 """Share of a vendor's units that stays in a supply cut (unsourced choice; stated in the name of the case)."""
-DELAYS_WEEKS = (4, 8, 13, 26, 39, 52)
-"""Delays at which an order is tried."""
-SLOWEST, THROUGHPUT_STEP = 0.3, 0.01
-"""Lowest share of planned throughput that is tried; width to which the break-even is found."""
+DELAYS_WEEKS = {True: (4, 8, 13, 26, 39, 52), False: (13, 26, 52)}
+"""Delays at which an order is tried: in whole units, and in the relaxation of large models."""
+SLOWEST = 0.3
+"""Lowest share of planned throughput that is tried."""
+THROUGHPUT_STEP = {True: 0.01, False: 0.05}
+"""Width to which the break-even throughput is found: in whole units, and in the relaxation of large models."""
 ORDER_ROWS = ["offer", "site", "cooling", "period", "units"]
 
 
@@ -173,7 +175,7 @@ def break_even_throughput(
     if stays(SLOWEST):
         return float("nan"), f"stays at {SLOWEST:.0%} of its throughput"
     low, high = SLOWEST, 1.0
-    while high - low > THROUGHPUT_STEP:
+    while high - low > THROUGHPUT_STEP[whole]:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if stays(middle) else (middle, high)
     return low, f"leaves the plan at {low:.0%} of its throughput"
@@ -182,12 +184,12 @@ def break_even_throughput(
 def break_even_delay(study: Study, offer: str, whole: bool) -> tuple[float, str]:
     """Return the first delay in weeks at which nothing of the offer is ordered any more, and how to read it."""
     end = int(study.coefficients.periods["ordinal"].max())
-    for weeks in DELAYS_WEEKS:
+    for weeks in DELAYS_WEEKS[whole]:
         found = answer(study, delayed(study.scenario, offer, weeks), whole)
         if not found.units(offer, end, study.coefficients.periods["ordinal"]) > 1e-6:
             word = "no plan" if np.isnan(found.cost) else "leaves the plan"
             return float(weeks), f"{word} when it comes {weeks} weeks late"
-    return float("nan"), f"stays when it comes {DELAYS_WEEKS[-1]} weeks late"
+    return float("nan"), f"stays when it comes {DELAYS_WEEKS[whole][-1]} weeks late"
 
 
 def waiting(study: Study, offer: str | None, periods: Sequence[str], whole: bool) -> Answer:
