@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -179,12 +180,21 @@ def test_without_residual_nothing_comes_back():
 
 
 def test_a_lease_is_paid_by_the_hour_of_every_period_it_serves():
-    # 3,650 a month are 5 an hour; six months from April, and from October what is left of the plan.
+    # 3,650 a month are 5 an hour; six months from April, and from October what is left of the plan. The quarter beyond
+    # it is charged what it exceeds the market rent: a box of 0.8 falls to 0.7, the term of a half year took 1 to 0.7.
     assert amounts("order", offer="lease", period="2027-Q2") == {
         ("lease", "2027-Q2", "mid"): pytest.approx(5 * HOURS["2027-Q2"]),
         ("lease", "2027-Q3", "mid"): pytest.approx(5 * HOURS["2027-Q3"]),
     }
-    assert list(amounts("order", offer="lease", period="2027-Q4")) == [("lease", "2027-Q4", "mid")]
+    level = {years: (1 - 1.1**-years) / math.log(1.1) for years in (0.25, 0.5)}
+    rent = (1 - 0.7 * 1.1**-0.5) / level[0.5] * level[0.25]
+    worth = (0.8 - 0.7 * 1.1**-0.25) / rent
+    assert amounts("order", offer="lease", period="2027-Q4") == {
+        ("lease", "2027-Q4", "mid"): pytest.approx(5 * HOURS["2027-Q4"]),
+        ("commitment_after_horizon", "2027-Q4", "end"): pytest.approx(
+            (1 - worth) * 43_800 * level[0.25], rel=0.01
+        ),
+    }
     reserved = amounts("order", offer="reserved", period="2027-Q1")
     assert reserved["reserved_rent", "2027-Q2", "mid"] == pytest.approx(4 * HOURS["2027-Q2"])
 

@@ -48,6 +48,7 @@ def test_one_request_a_second_through_a_block_by_hand():
     assert set(cost["line"]) == {"egress"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("price", "site"), [(0.1, "far"), (1.5, "near")])
 def test_a_dear_way_keeps_the_load_at_home(price, site):
     """The far cloud saves 2 USD/h x 2,160 h x 1.1 boxes = 4,752; the way costs 428 or 6,415."""

@@ -161,7 +161,7 @@ def test_a_site_pays_the_charges_of_its_own_tariff(charges):
 
 def test_no_demand_charge_is_no_row(case):
     plain = case.tables["tariffs"][case.tables["tariffs"]["charge"] == "energy"]
-    cells = pd.DataFrame(columns=[*CELL, "hours", "block"])
+    cells = pd.DataFrame(columns=[*CELL, "label", "hours", "block"])
     free = replace(case, tables={**case.tables, "tariffs": plain})
     peaks, seen = peak_charges(free, cells)
     assert peaks.empty

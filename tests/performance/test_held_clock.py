@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from planner.inputs import load_scenario
 from planner.performance import operating_points
@@ -56,8 +57,9 @@ def test_every_class_has_points_for_every_clock() -> None:
     assert rates.to_dict() == {NOMINAL.name: 30.0, slow.name: 20.0}
 
 
-def test_no_point_of_the_flagship_misses_its_target_at_its_clock() -> None:
-    scenario = load_scenario("flagship")
+@pytest.mark.parametrize("name", ["small", pytest.param("flagship", marks=pytest.mark.slow)])
+def test_no_point_of_a_shipped_scenario_misses_its_target_at_its_clock(name: str) -> None:
+    scenario = load_scenario(name)
     taken = operating_points(scenario).taken
     clock = taken["clock"].str.split("/", expand=True).astype(float)
     classes_of = scenario.tables["service_classes"].set_index("service_class")["tpot_ms"]

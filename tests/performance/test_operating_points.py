@@ -297,7 +297,7 @@ def test_better_tuned_engines_complete_more():
     assert bf16(1.3) > bf16(1.0) > bf16(0.65)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=2, derandomize=True, deadline=None, database=None)
 @given(st.lists(st.floats(60.0, 20_000.0), min_size=3, max_size=3, unique=True))
 def test_loosening_the_first_token_target_never_lowers_the_rate(targets):
     rates = []

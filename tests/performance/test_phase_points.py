@@ -56,6 +56,7 @@ def test_a_tighter_first_token_leaves_the_prompt_pool_idler():
     assert tight["ttft_ms"] <= 60
 
 
+@pytest.mark.slow
 def test_the_transfer_counts_in_the_first_token_and_bounds_the_rate():
     # 1,000 tokens x 131,072 bytes are 131 MB: over 0.85 x 1 GB/s 154 ms and no more than 6.5 prompts/s.
     fast, slow = (
