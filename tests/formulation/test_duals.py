@@ -382,6 +382,7 @@ def growing(rate: float) -> Scenario:
     )
 
 
+@pytest.mark.slow
 def test_the_long_run_price_of_a_million_tokens_is_the_difference_of_two_plans():
     # 0.1 requests/s more through the quarter's 2,184 hours are 0.1 x 3,600 x 2,184 x 50 / 1e6 Mtok of output,
     # paid for in the middle of the quarter, 4.5 months from the start.
