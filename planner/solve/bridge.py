@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -177,4 +178,9 @@ def _kill(worker: subprocess.Popen, own_group: bool) -> None:
         os.killpg(worker.pid, signal.SIGKILL)
     else:
         worker.kill()
-    worker.communicate()
+    worker.wait()
+    for pipe in (worker.stdin, worker.stdout, worker.stderr):
+        # A worker killed before it read its whole request leaves a broken pipe behind.
+        with suppress(BrokenPipeError):
+            if pipe is not None:
+                pipe.close()
