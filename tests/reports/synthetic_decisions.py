@@ -77,6 +77,7 @@ def decisions(tables: Mapping[str, pd.DataFrame], names: Sequence[str]) -> dict[
         workload="chat",
         shape="chat-mean",
         ttft_class="any",
+        peak_ratio=1.0,
         model="m",
         engine="e",
     )
