@@ -38,7 +38,7 @@ EXAMPLES = {
     ),
     "focus": (
         "planner import focus bill.csv -o paid",
-        "planner import focus bill.csv --products 'p5.48xlarge=H100 8x cloud' --term-months 12 -o paid",
+        "planner import focus bill.csv --products 'p5.48xlarge=H100 8x cloud' --term-months 12 -o paid-by-chip",
     ),
     "gpu-mix": ("planner import gpu-mix mix.json --rate 30 -o mix",),
     "day-ahead": ("planner import day-ahead prices.csv --market exland --utc-offset-h 1 -o price-rows",),
@@ -47,7 +47,7 @@ EXAMPLES = {
     "urdb": ("planner import urdb rate.json -o tariff-rows",),
     "weather": ("planner import weather year.epw --region amsterdam -o climate-rows",),
     "skypilot": ("planner import skypilot vms.csv --vendor AWS --chips 'H100 SXM;H200' -o price-rows",),
-    "quotes": ("planner import quotes rfq.xlsx --scenario my-scenario -o quoted",),
+    "quotes": ("planner import quotes returned.xlsx --scenario my-scenario -o quoted",),
     "servegen": ("planner import servegen client-1-trace.csv -o profile-rows",),
 }
 """Command lines shown in the help of a format; the files are the user's own."""

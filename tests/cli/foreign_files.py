@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import calendar
+import datetime
 import json
 import shutil
 from pathlib import Path
 
 import pandas as pd
+from openpyxl import load_workbook
+
+from planner.inputs import load_scenario
+from planner.inputs.quotes import QUOTES_SHEET, header_name, write_quotes
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "format_samples"
 BENCHMARKS = {
@@ -120,6 +125,41 @@ def points_csv() -> str:
     return "\n".join([",".join(POINT), ",".join(str(value) for value in POINT.values())])
 
 
+def paid_bill() -> str:
+    """Return one hour of eight accelerators in a FOCUS bill, paid below its list price."""
+    row = {
+        "ChargeCategory": "Usage", "ChargeClass": "NULL", "PricingCategory": "Standard", "SkuId": "GPU8",
+        "SkuPriceDetails": '{"InstanceType": "p5.48xlarge"}', "ChargeDescription": "",
+        "ProviderName": "AWS", "RegionId": "us-east-1",
+        "BillingCurrency": "USD", "PricingQuantity": "1", "PricingUnit": "Hours", "CommitmentDiscountId": "NULL",
+        "CommitmentDiscountStatus": "NULL", "ListCost": "60", "ContractedCost": "54", "BilledCost": "54",
+        "EffectiveCost": "54", "ChargePeriodStart": "2026-10-01T00:00:00Z", "ChargePeriodEnd": "2026-10-01T01:00:00Z",
+    }  # fmt: skip
+    return pd.DataFrame([row]).to_csv(index=False)
+
+
+def cloud_catalogue() -> str:
+    """Return one instance of a SkyPilot catalogue."""
+    info = "\"{'Gpus': [{'Name': 'X', 'Count': 8, 'MemoryInfo': {'SizeInMiB': 81920}}]}\""
+    header = "InstanceType,AcceleratorName,AcceleratorCount,Price,Region,GpuInfo,SpotPrice,AvailabilityZone"
+    return f"{header}\np5,H100,8,55.04,us-east-1,{info},30.0,us-east-1a\n"
+
+
+def write_quote_sheet(file: Path) -> None:
+    """Write the request for quotes of the small example with its first row filled in by a vendor."""
+    write_quotes(load_scenario("small"), file)
+    book = load_workbook(file)
+    sheet = book[QUOTES_SHEET]
+    columns = {header_name(cell.value): cell.column for cell in sheet[1]}
+    quote = {"offer": "Quote A", "vendor": "Acme", "product": "HGX H200 8x", "mode": "purchase"}
+    quote |= {"includes": "hardware", "price_unit": "unit", "currency": "USD"}
+    terms = {"price": 390_000, "install_weeks": 2, "available_until": datetime.datetime(2027, 3, 31)}
+    terms |= {"lead_weeks_low": 10, "lead_weeks": 16, "lead_weeks_high": 26}
+    for name, value in {**quote, **terms}.items():
+        sheet.cell(2, columns[name]).value = value
+    book.save(file)
+
+
 def write_all(folder: Path) -> None:
     """Write every file into a folder."""
     texts = {
@@ -132,10 +172,13 @@ def write_all(folder: Path) -> None:
         "prices.csv": day_ahead_prices(),
         "carbon.csv": electricity_maps(),
         "avert.csv": avert(),
+        "bill.csv": paid_bill(),
+        "vms.csv": cloud_catalogue(),
         "points.csv": points_csv(),
     }
     for name, text in texts.items():
         (folder / name).write_text(text + "\n", encoding="utf-8")
     for name, sample in BENCHMARKS.items():
         shutil.copyfile(SAMPLES / sample, folder / name)
+    write_quote_sheet(folder / "returned.xlsx")
     shutil.copytree(SAMPLES / "inference_perf", folder / "results")
