@@ -124,14 +124,17 @@ def _queued(rows: pd.DataFrame, cap: float, longest: int) -> tuple[np.ndarray, n
 
 
 def _ring(asked: np.ndarray, cap: float, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return hours x who of what is let in and refused, oldest first, once the day repeats itself."""
+    """Return hours x who of what is let in and refused, oldest first, once the day repeats itself.
+
+    Where the cap is full all day, what waits grows day by day until it is refused: what is let in repeats itself long
+    before, and what is not let in of a day is refused in the end. It is shown in the hours it was asked.
+    """
     queue = np.zeros((longest + 1, asked.shape[1]))
-    served, lost = np.zeros_like(asked), np.zeros_like(asked)
+    served = np.zeros_like(asked)
     for _ in range(MOST_DAYS):
         before = served.copy()
         for hour, arriving in enumerate(asked):
-            # Age 0 has just arrived; what has waited its hours without finding room is refused.
-            lost[hour] = queue[longest]
+            # Age 0 has just arrived; what has waited its hours without finding room is left out.
             queue = np.vstack([arriving, queue[:longest]])
             older = np.cumsum(queue[::-1].sum(axis=1))[::-1] - queue.sum(axis=1)
             room = np.clip(cap - older, 0.0, None)
@@ -141,4 +144,6 @@ def _ring(asked: np.ndarray, cap: float, longest: int) -> tuple[np.ndarray, np.n
             served[hour], queue = taken.sum(axis=0), queue - taken
         if np.allclose(before, served, rtol=1e-12, atol=1e-12):
             break
-    return served, lost
+    total = asked.sum(axis=0)
+    left = np.maximum(total - served.sum(axis=0), 0.0)
+    return served, asked * np.divide(left, total, out=np.zeros_like(total), where=total > 0)

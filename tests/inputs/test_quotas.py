@@ -124,6 +124,13 @@ def test_who_waits_too_long_is_refused_and_the_night_carries_over():
     assert refused["chat"].sum() == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize("asked", [12.0, 10.01])
+def test_where_the_cap_is_full_all_day_the_rest_is_refused_in_the_end(asked):
+    rate, refused = queued({"chat": dict.fromkeys(range(24), asked)}, 10.0, 6)
+    assert rate["chat"].to_numpy() == pytest.approx(np.full(24, 10.0))
+    assert refused["chat"].sum() == pytest.approx(24 * (asked - 10.0))
+
+
 @pytest.mark.parametrize(
     ("row", "column"),
     [
