@@ -23,11 +23,11 @@ def priority_first(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     for every workload w of a rank p that another follows in region r, period t, block b
 
     unserved       requests/s of optional demand not served             column unserved
-    priority_full  1 where all of the rank is served, binary            column priority_full
+    priority_full  1 while all of the rank is served, binary            column priority_full
     O              optional requests/s, (1 - m) * D of ``must_serve``   c.demand, c.workloads
 
-    Dual: currency per (request/s) in the block; what one request/s of the rank left, with the next one served, would
-    save (<= 0).
+    Dual: currency per (request/s) in the block; what one request/s left of the rank, with the next one served,
+    would save (<= 0).
     """
     ranked = ranked_demand(c.settings, c.demand, c.workloads)
     first = ranked[ranked["next_priority"].notna()]
@@ -47,7 +47,7 @@ def priority_next(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     for every workload w, region r, period t, block b with a rank p before that of w
 
     unserved       requests/s of optional demand not served             column unserved
-    priority_full  1 where all of the rank before is served, binary     column priority_full
+    priority_full  1 while all of the rank before is served, binary     column priority_full
     O              optional requests/s, (1 - m) * D of ``must_serve``   c.demand, c.workloads
 
     Ranks without optional demand in the place are passed over. Where rank p is not served in full nothing of the next
