@@ -25,6 +25,7 @@ LINE_ORDER = (
     "resale",
     "facility_build",
     "cooling_build",
+    "hall_retrofit",
     "facility_residual",
     "site_module",
     "site_module_residual",

@@ -196,8 +196,13 @@ def _sites() -> Mapping[str, Any]:
         "halls": table(
             "site cooling heat_limit_of existing_kw capacity_kw owned",
             ("hall", "air", "air", 0.0, 130.0, False), ("campus", "liquid", "liquid", 80.0, nan, True),
+            ("campus", "air", "air", 60.0, nan, True),
         ),
         "builds": table("site cooling period ordinal in_service_ordinal", ("campus", "liquid", "t1", 0, 1)),
+        "retrofits": table(
+            "site from_cooling cooling period out_ordinal in_service_ordinal",
+            ("campus", "air", "liquid", "t1", 0, 1),
+        ),
         "openings": table("site period", ("campus", "t1"), ("campus", "t2")),
         "peaks": table(
             charges,
@@ -430,6 +435,10 @@ def costs() -> Mapping[str, pd.DataFrame]:
             "site cooling period line kind paid_period timing amount",
             ("campus", "liquid", "t1", "facility_build", "capex", "t1", "start", 9_000.0),
             ("campus", "liquid", "t1", "facility_residual", "capex", "t2", "end", -7_000.0),
+        ),
+        "retrofit_kw": table(
+            "site from_cooling cooling period line kind paid_period timing amount",
+            ("campus", "air", "liquid", "t1", "hall_retrofit", "capex", "t1", "start", 1_500.0),
         ),
         "open": table(
             "site period line kind paid_period timing amount",

@@ -18,6 +18,7 @@ from planner.coefficients import (
     order_terms,
     purchase_policy,
     retirement,
+    retrofit,
     serving,
     site,
 )
@@ -69,6 +70,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     limits, hall = site.site_limits(scenario, periods), site.halls(scenario)
     bill = billing(scenario, assigned, limits)
     builds, opened = site.build_columns(hall, periods), site.openings(scenario, limits, bill)
+    changes = retrofit.retrofit_columns(scenario, periods)
     peaks, peak_blocks = site.peak_charges(scenario, assigned)
     block_prices = block_means(assigned, prices, ["site"], "price_per_kwh")
     own = scenario.tables["sites"].loc[scenario.tables["sites"]["kind"] != "cloud", "site"]
@@ -115,6 +117,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         site_limits=limits,
         halls=hall,
         builds=builds,
+        retrofits=changes,
         openings=opened,
         peaks=peaks,
         peak_blocks=peak_blocks,
@@ -129,6 +132,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "rent_hour": hourly_rent,
             "installed": cost.installed_costs(scenario, stand, installed, periods),
             "build_kw": cost.build_costs(scenario, hall, builds, periods),
+            "retrofit_kw": retrofit.retrofit_costs(changes),
             "open": cost.opening_costs(scenario, opened, periods),
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
             "peak_kw": cost.peak_costs(peaks),
@@ -242,6 +246,7 @@ LABELS: Mapping[str, list[str]] = {
     "bill_tier_reached": [*LADDER_MONTH, "tier"],
     "peak_block": [*CHARGE_MONTH, "block"],
     "build_kw": ["site", "cooling", "period"],
+    "retrofit_kw": retrofit.RETROFIT,
     "open": ["site", "period"],
     "module": energisation.MODULE,
     "energised_kw": ["site", "period"],

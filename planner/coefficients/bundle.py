@@ -62,6 +62,8 @@ class Coefficients:
         site, cooling, existing_kw, capacity_kw, owned.
     builds
         site, cooling, period, in_service_ordinal.
+    retrofits
+        site, from_cooling, cooling, period, out_ordinal, in_service_ordinal (see :mod:`retrofit`).
     openings
         site, period of sites whose opening costs something.
     peaks, peak_blocks
@@ -121,6 +123,7 @@ class Coefficients:
     site_limits: pd.DataFrame
     halls: pd.DataFrame
     builds: pd.DataFrame
+    retrofits: pd.DataFrame
     openings: pd.DataFrame
     peaks: pd.DataFrame
     peak_blocks: pd.DataFrame

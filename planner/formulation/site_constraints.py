@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.formulation.blocks import ColumnIndex, RowBlock
+from planner.formulation.blocks import ColumnIndex, RowBlock, Term
 from planner.formulation.joining import number_rows, row_block, terms
 from planner.formulation.service_constraints import busy_units
 
@@ -169,13 +169,15 @@ def rack_space(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def hall_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """At an owned site provisioned IT power stands in hall capacity of its cooling that exists or has been built.
+    """At an owned site provisioned IT power stands in hall of its cooling that exists, was built or changed to it.
 
-    sum_o P[o] * installed[o,s,e,t] - sum_{t' ready by t} build_kw[s,e,t']  <=  X[s,e]
+    sum_o P[o] * installed[o,s,e,t] - sum_{t' ready by t} build_kw[s,e,t']
+        + sum_{e', t' begun by t} retrofit_kw[s,e,e',t'] - sum_{e', t' ready by t} retrofit_kw[s,e',e,t']  <=  X[s,e]
     for every owned site s, cooling e, period t
 
     installed  units in service                                         column installed
     build_kw   kW of IT capacity ordered in t'                          column build_kw
+    retrofit_kw  kW taken from cooling e in t' and given to e'          column retrofit_kw, c.retrofits
     P          provisioned kW of one unit                               c.stands, provisioned_kw
     X          capacity that stands already, kW                         c.halls, existing_kw
 
@@ -186,8 +188,23 @@ def hall_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     ready = columns.frame("build_kw").merge(c.builds, on=HALL).drop(columns=["ordinal", "period"])
     built = ready.merge(c.periods.reset_index()[["period", "ordinal"]], how="cross")
     built = built[built["ordinal"] >= built["in_service_ordinal"]]
-    parts = [terms(rows, hardware_units(c, columns), HALL, "provisioned_kw"), terms(rows, built, HALL, -1.0)]
+    parts = [
+        terms(rows, hardware_units(c, columns), HALL, "provisioned_kw"),
+        terms(rows, built, HALL, -1.0),
+        *_changed(c, columns, rows),
+    ]
     return row_block("hall_capacity", rows, "<=", own["existing_kw"].to_numpy(), parts)
+
+
+def _changed(c: Coefficients, columns: ColumnIndex, rows: pd.DataFrame) -> list[Term]:
+    """Return what retrofits take from one cooling once the work has begun, and give to another once it is done."""
+    key = ["site", "from_cooling", "cooling", "period"]
+    ordered = columns.frame("retrofit_kw").merge(c.retrofits, on=key).drop(columns="period")
+    later = ordered.merge(c.periods.reset_index()[["period", "ordinal"]], how="cross")
+    gone = later[later["ordinal"] >= later["out_ordinal"]]
+    gone = gone.assign(cooling=gone["from_cooling"])
+    back = later[later["ordinal"] >= later["in_service_ordinal"]]
+    return [terms(rows, gone, HALL, 1.0), terms(rows, back, HALL, -1.0)]
 
 
 def cooling_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:

@@ -27,7 +27,8 @@ def option_name(cooling: str, chain: str) -> str:
 def with_power_chains(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the tables with one facility and cooling option per power chain offered.
 
-    What stands already (``existing_kw``, and lots of the fleet) stands on the first chain a hall names. Without
+    What stands already (``existing_kw``, and lots of the fleet) stands on the first chain a hall names, and a retrofit
+    goes from first chain to first chain. Without
     chains every table is returned as it is.
     """
     options = tables["facility_options"]
@@ -44,6 +45,12 @@ def with_power_chains(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFr
             [first.get(place, place[1]) for place in places], index=fleet.index, dtype=fleet["cooling"].dtype
         )
     )
+    changes = tables["hall_retrofits"]
+    for column in ("from_cooling", "to_cooling"):
+        where = zip(changes["site"], changes[column], strict=True)
+        changes = changes.assign(
+            **{column: pd.Series([first.get(at, at[1]) for at in where], index=changes.index, dtype="str")}
+        )
     names = pairs.groupby("base")["cooling"].agg(tuple).to_dict()
     admitted = [
         (*listed, *(name for base in listed for name in names.get(base, ())))
@@ -56,6 +63,7 @@ def with_power_chains(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFr
             [tables["cooling"], _options_on_chains(tables["cooling"], pairs)], ignore_index=True
         ),
         "fleet": fleet,
+        "hall_retrofits": changes,
         "products": products.assign(coolings=pd.Series(admitted, index=products.index, dtype=object)),
     }
 

@@ -71,6 +71,7 @@ def decision_frames(
         "unpowered": unpowered_frame(scenario, c, found),
         "replicas": decided(columns, values, "replicas", "replicas").drop(columns="column"),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
+        "retrofits": decided(columns, values, "retrofit_kw", "kw").drop(columns="column"),
         "sites": _sites(c, columns, values, fleet),
         **failure_frames(c, found),
     }

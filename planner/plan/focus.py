@@ -71,7 +71,7 @@ SERVICE: Mapping[str, str] = {
     "staff": "Management and Governance",
 }
 """Cost line -> ServiceCategory, where it is not Compute."""
-FACILITY = ("facility", "cooling", "energy", "carbon", "demand", "tariff", "site", "water", "minimum")
+FACILITY = ("facility", "hall", "cooling", "energy", "carbon", "demand", "tariff", "site", "water", "minimum")
 """Beginnings of the names of cost lines of halls and power: ServiceCategory Other."""
 TERM_LINES = ("lease", "reserved_rent")
 ROW = ["line", "period", "site", "offer", "billed", "effective", "charge", "frequency", "status"]

@@ -24,6 +24,7 @@ COST_LINES = (
     "resale",
     "facility_build",
     "cooling_build",
+    "hall_retrofit",
     "cooling_maintenance",
     "site_module",
     "delivered_not_powered",

@@ -60,4 +60,32 @@ POWER_CHAINS = Table(
     ),
 )
 
-TABLES = (POWER_CHAINS,)
+HALL_RETROFITS = Table(
+    "hall_retrofits",
+    "halls whose cooling can be changed: what stands under one option is taken down and comes back under another",
+    ("site", "from_cooling", "to_cooling"),
+    (
+        key("site", "owned site", "sites.site"),
+        key("from_cooling", "cooling option that stands", "cooling.cooling"),
+        key("to_cooling", "cooling option it is changed to", "cooling.cooling"),
+        number(
+            "capex_per_kw",
+            "site currency/kW IT",
+            "price of changing one kW of hall, paid when ordered",
+            required=True,
+            soft=(100, 8_000),
+            band=(0, 30_000),
+        ),
+        number("lead_weeks", "weeks", "order to start of work; blank = 0", soft=(0, 80), band=(0, 200)),
+        number(
+            "downtime_weeks",
+            "weeks",
+            "start of work to back in service; meanwhile the kW serve neither option; blank = 0",
+            soft=(0, 52),
+            band=(0, 200),
+        ),
+    ),
+    scope="scenario",
+)
+
+TABLES = (POWER_CHAINS, HALL_RETROFITS)

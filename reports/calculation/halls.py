@@ -18,6 +18,7 @@ Place = tuple[str, str]
 
 def hall_rows(rows: Rows, time: Clock) -> None:
     """Append the rows of halls and cooling plant that the plan builds."""
+    _retrofits(rows)
     build = rows.content.frame("build", ["site", "cooling", "period", "kw"])
     if build.empty:
         return
@@ -46,6 +47,39 @@ def hall_rows(rows: Rows, time: Clock) -> None:
         )
     _hall_residual(rows, time, built, shell, plant)
     _plant_upkeep(rows, time, dict(zip(places, values, strict=True)))
+
+
+def _retrofits(rows: Rows) -> None:
+    """Append the rows of halls whose cooling is changed."""
+    key = ["site", "from_cooling", "cooling"]
+    changed = rows.content.frame("retrofits", [*key, "period", "kw"])
+    if changed.empty:
+        return
+    rows.title("Halls changed to another cooling")
+    parts = []
+    for row in by_period(changed, key, "kw", rows.content.timeline).to_dict("records"):
+        site, start, end = (str(row[name]) for name in key)
+        own = rows.inputs.cell("hall_retrofits", [site, start, end], "capex_per_kw")
+        if own is None:
+            continue
+        sites = rows.content.table("sites")
+        price = own + rows.inputs.exchange(sites.loc[sites["site"] == site, "currency"].astype(str).iloc[0])
+        kw = np.array([row[name] for name in rows.content.timeline.names], dtype=float)
+        way = f"{start} to {end}"
+        at = rows.plan_values("Hall capacity changed", way, site, "retrofits", "kW IT", kw)
+        parts.append(
+            rows.formula(
+                "Retrofit; column H: per kW",
+                way,
+                site,
+                "kW x price",
+                rows.content.currency,
+                f"{at.here}*{{H}}",
+                price,
+            )
+        )
+    if parts:
+        rows.line_total("hall_retrofit", "Retrofit of halls", parts, "start", rows.content.currency)
 
 
 def _priced(

@@ -59,9 +59,21 @@ def fill(book: Workbook, content: Content) -> None:
         content.timeline,
     )
     time_block(page, build, ["site", "cooling"], "kW IT", styles.QUANTITY)
+    _retrofits(page)
     _blocks(page)
     repeat_title_only(page)
     finish_page(page, "A6" if len(content.timeline.names) < 3 else "I6")
+
+
+def _retrofits(page: Page) -> None:
+    content, key = page.content, ["site", "from_cooling", "cooling"]
+    changed = content.frame("retrofits", [*key, "period", "kw"])
+    if changed.empty:
+        return
+    section(page, "Hall capacity changed to another cooling, by period of the order", time_columns(content))
+    wide = by_period(changed, key, "kw", content.timeline)
+    labels = {"from_cooling": Label("From", width=18), "cooling": Label("To", width=18)}
+    time_block(page, wide, key, "kW IT", styles.QUANTITY, labels=labels)
 
 
 def level_rows(content: Content) -> pd.DataFrame:

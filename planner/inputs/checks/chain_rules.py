@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from planner.inputs.chains import option_name
 from planner.inputs.checks.view import Finding, Rule, View, rows_where
 
@@ -60,6 +62,24 @@ def held_clocks_are_in_order(view: View) -> Iterator[Finding]:
             )
 
 
+def retrofits_have_both_halls(view: View) -> Iterator[Finding]:
+    """Yield retrofits of sites that are not owned, to the same cooling, or of cooling the site does not offer."""
+    changes = view["hall_retrofits"]
+    frame = changes.frame
+    kind = view.lookup(frame["site"], "sites", "kind")
+    for at in rows_where(changes, kind.isin(["colo", "cloud"])):
+        yield changes.fault(at, "site", "only halls of an owned site can be changed")
+    for at in rows_where(changes, frame["from_cooling"] == frame["to_cooling"]):
+        yield changes.fault(at, "to_cooling", "must be another option than from_cooling")
+    options = view.frame("facility_options")
+    offered = set(zip(options["site"], options["cooling"], strict=True))
+    for column in ("from_cooling", "to_cooling"):
+        missing = [place not in offered for place in zip(frame["site"], frame[column], strict=True)]
+        for at in rows_where(changes, np.array(missing, dtype=bool) & kind.eq("owned").to_numpy()):
+            names = ", ".join(sorted(cooling for site, cooling in offered if site == frame["site"].iloc[at]))
+            yield changes.fault(at, column, f"facility_options of the site: {names or 'none'}")
+
+
 CLOCKS = tuple(f"power_chains.frequency{case}_fraction" for case in ("", "_low", "_high"))
 
 RULES = (
@@ -72,4 +92,15 @@ RULES = (
         ("facility_options.power_chains", "sites.build_capex_per_kw", "power_chains.capex_per_kw"),
     ),
     Rule(held_clocks_are_in_order, CLOCKS),
+    Rule(
+        retrofits_have_both_halls,
+        (
+            "hall_retrofits.site",
+            "hall_retrofits.from_cooling",
+            "hall_retrofits.to_cooling",
+            "sites.kind",
+            "facility_options.site",
+            "facility_options.cooling",
+        ),
+    ),
 )

@@ -28,6 +28,7 @@ from planner.plan.audit.site_costs import (
     energy_entries,
     opening_entries,
     peak_entries,
+    retrofit_entries,
     sunk_entries,
     value_entries,
 )
@@ -57,6 +58,7 @@ SOURCES: Mapping[str, Source] = {
     "facility_build": build_entries,
     "cooling_build": build_entries,
     "facility_residual": build_entries,
+    "hall_retrofit": retrofit_entries,
     "cooling_maintenance": build_entries,
     "site_module": module_entries,
     "site_module_residual": module_entries,

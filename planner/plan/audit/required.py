@@ -120,6 +120,7 @@ REQUIRED = {
     "topups": ["site", "component", "period", "month", "amount"],
     "site_power": ["site", "period", "level", "peak_kw", "usable_kw"],
     "build": [*PLACE, "kw"],
+    "retrofits": ["from_cooling", *PLACE, "kw"],
     "sites": ["site", "period", "open", "open_fraction"],
     "modules": ["site", "module", "item", "period", "modules", "energised_period", "cost"],
     "power_path": ["site", "item", "period", "carried_kw"],

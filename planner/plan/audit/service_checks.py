@@ -184,6 +184,7 @@ def non_negative(books: Books) -> Check:
         "energy": "grid_kw",
         "peaks": "peak_kw",
         "build": "kw",
+        "retrofits": "kw",
     }
     parts = [
         pd.DataFrame({"frame": name, "left": -books[name][column], "right": 0.0})

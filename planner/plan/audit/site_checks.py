@@ -8,7 +8,7 @@ import pandas as pd
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
 from planner.plan.audit.report import Check, beside, compare, keyed, total
-from planner.plan.audit.site_costs import billing_windows, costly_sites, hall_readiness
+from planner.plan.audit.site_costs import billing_windows, costly_sites, hall_readiness, retrofit_dates
 
 SITE_PERIOD = ["site", "period"]
 SITE_BLOCK = ["site", "period", "block"]
@@ -140,7 +140,7 @@ def rack_space(books: Books) -> Check:
 
 def hall_capacity(books: Books) -> Check:
     """Return the check that provisioned IT kW of a cooling at an owned site <= hall that stands + hall built
-    by then.
+    by then + hall changed to it by then - hall whose change from it has begun.
     """
     halls = books.facts.halls[books.facts.halls["kind"].eq("owned")]
     limits = {
@@ -154,7 +154,16 @@ def hall_capacity(books: Books) -> Check:
         for period in books.facts.periods.index[order["first"] :]:
             key = (order["site"], order["cooling"], str(period))
             limits[key] = limits.get(key, 0.0) + order["kw"]
-    return _limited("hall_capacity", _provisioned(books, HALL), keyed(limits, HALL), HALL)
+    for change in retrofit_dates(books).to_dict("records"):
+        for sign, option, ordinal in ((-1.0, "from_cooling", "out"), (1.0, "cooling", "back")):
+            for period in books.facts.periods.index[change[ordinal] :]:
+                key = (change["site"], change[option], str(period))
+                limits[key] = limits.get(key, 0.0) + sign * change["kw"]
+    limit = keyed(limits, HALL)
+    used = _provisioned(books, HALL).reindex(
+        limit.index.union(_provisioned(books, HALL).index), fill_value=0.0
+    )
+    return _limited("hall_capacity", used, limit, HALL)
 
 
 def cooling_capacity(books: Books) -> Check:

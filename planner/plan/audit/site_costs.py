@@ -39,6 +39,38 @@ def hall_readiness(books: Books) -> pd.DataFrame:
     )
 
 
+def retrofit_dates(books: Books) -> pd.DataFrame:
+    """Return the retrofits with their price per kW and the ordinals of the periods in which the kW are first gone
+    (``out``: the work starts in it) and first back (``back``: begins after the work).
+
+    A change that nobody offers has no price and never comes back.
+    """
+    rows = books["retrofits"]
+    offered = books.facts.scenario.tables["hall_retrofits"].rename(columns={"to_cooling": "cooling"})
+    key = ["site", "from_cooling", "cooling"]
+    about = at(offered.set_index(key)[["capex_per_kw", "lead_weeks", "downtime_weeks"]], rows, key)
+    fx = books.facts.sites["fx"].reindex(rows["site"]).to_numpy(float)
+    starts = books.period_of(rows, "start_weeks") + about["lead_weeks"].fillna(0.0).to_numpy(float)
+    done = starts + about["downtime_weeks"].fillna(0.0).to_numpy(float)
+    weeks = books.facts.periods["start_weeks"].to_numpy(float)
+    out = [int((weeks <= start + 1e-6).sum()) - 1 for start in starts]
+    known = about["capex_per_kw"].notna().to_numpy()
+    back = first_period_from(books.facts.periods, done)
+    return rows.assign(
+        price=about["capex_per_kw"].to_numpy(float) * fx,
+        out=out,
+        back=np.where(known, back, len(weeks)).astype(int),
+    )
+
+
+def retrofit_entries(books: Books) -> pd.DataFrame:
+    """Return what changing the cooling of halls costs when ordered."""
+    rows = retrofit_dates(books)
+    return entries(
+        rows.drop(columns="from_cooling"), "hall_retrofit", "capex", "start", rows["kw"] * rows["price"]
+    )
+
+
 def build_entries(books: Books) -> pd.DataFrame:
     """Return shell with power chain and cooling plant when ordered, their upkeep once ready, and what both are worth at
     the end.

@@ -17,6 +17,7 @@ SUNK_LINE = "sunk_book_value"
 LINE_CLASSES = {
     "facility_build": "building",
     "cooling_build": "cooling_plant",
+    "hall_retrofit": "cooling_plant",
     "site_opening": "site_opening",
 }
 AT_ONCE_YEARS = 1e-6

@@ -1,0 +1,123 @@
+"""Halls changed from air to liquid, from cases solved by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_scenarios import (
+    HOURS,
+    YEAR,
+    box,
+    cloud,
+    demand,
+    hall,
+    least_cost,
+    line,
+    purchase,
+    quarters,
+    rental,
+    scenario,
+    solved,
+    units,
+)
+from workbook_checks import failed_checks
+
+from planner.errors import InputError
+from planner.inputs import Scenario
+from planner.plan.audit import audit_plan
+
+
+def changed(capex: float = 1_000, downtime_weeks: float = 13, **more: object) -> Scenario:
+    """Return 40 kW of air hall and boxes that need liquid: two requests/s in every quarter, or rent at 20 an hour."""
+    tables = {
+        "periods": quarters(3),
+        "sites": [hall(kind="owned"), cloud()],
+        "facility_options": [
+            {"site": "hall", "cooling": "air", "existing_kw": 40},
+            {"site": "hall", "cooling": "liquid"},
+        ],
+        "hall_retrofits": [
+            {
+                "site": "hall",
+                "from_cooling": "air",
+                "to_cooling": "liquid",
+                "capex_per_kw": capex,
+                "lead_weeks": 13,
+                "downtime_weeks": downtime_weeks,
+            }
+        ],
+        "products": [box(coolings="liquid"), box("airy", coolings="air"), box("hosted")],
+        "offers": [purchase(price=10_000), purchase("airy", "airy", 40_000), rental(product="hosted")],
+        "operating_points": [
+            {**row, "product": name, "point": name} for name in ("box", "airy", "hosted") for row in [POINT]
+        ],
+        "demand": demand(YEAR[:3], 2),
+    }
+    return scenario(tables | more)
+
+
+POINT = {
+    "phase": "mixed",
+    "workload": "chat",
+    "shape": "any",
+    "requests_per_s": 1.0,
+    "source": "case",
+    "source_date": "2026-11-29",
+    "confidence": "estimate",
+}
+RENT = 2 * 20 * (HOURS["2027-Q1"] + HOURS["2027-Q2"])
+
+
+def test_a_hall_is_changed_while_that_is_cheaper_than_units_for_the_hall_that_stands():
+    # Two airy boxes at once are 80,000. Renting two units until July and changing 20 kW costs
+    # 173,760 + 20 x 1,000 + 2 x 10,000: more. With airy boxes at 150,000 each it is the other way round.
+    assert least_cost(changed()) == pytest.approx(80_000)
+    dear = [purchase(price=10_000), purchase("airy", "airy", 150_000), rental(product="hosted")]
+    plan = solved(changed(offers=dear))
+    assert audit_plan(plan).passed
+    assert units(plan) == {
+        ("purchase", "2027-Q3"): 2,
+        ("rental", "2027-Q1"): 2,
+        ("rental", "2027-Q2"): 2,
+    }
+    assert plan["retrofits"][["from_cooling", "cooling", "period", "kw"]].to_numpy().tolist() == [
+        ["air", "liquid", "2027-Q1", 20.0]
+    ]
+    assert line(plan, "hall_retrofit") == pytest.approx(20_000)
+    assert plan.headline["total_cost"] == pytest.approx(RENT + 20_000 + 20_000)
+
+
+def test_what_is_changed_serves_neither_while_the_work_lasts():
+    # 20 kW of hall in all, and two airy boxes on it: to change it they would have to go, and nothing else can be had
+    # in the second quarter. Without rent the hall stays as it is.
+    options = [
+        {"site": "hall", "cooling": "air", "existing_kw": 20},
+        {"site": "hall", "cooling": "liquid"},
+    ]
+    offers = [purchase(price=10_000), purchase("airy", "airy", 40_000)]
+    case = changed(0, facility_options=options, offers=offers)
+    assert least_cost(case) == pytest.approx(80_000)
+    # Demand of one only, and 20 kW: half of the hall may be changed, and does where an airy unit more is dearer.
+    rising = changed(100, facility_options=options, offers=offers, demand=demand(YEAR[:3], [1, 1, 2]))
+    assert least_cost(rising) == pytest.approx(40_000 + 10 * 100 + 10_000)
+
+
+def test_a_change_that_ends_after_the_horizon_is_not_offered():
+    dear = [purchase(price=10_000), purchase("airy", "airy", 150_000), rental(product="hosted")]
+    assert least_cost(changed(0, downtime_weeks=27, offers=dear)) == pytest.approx(
+        min(300_000, RENT + 2 * 20 * HOURS["2027-Q3"])
+    )
+
+
+@pytest.mark.slow
+def test_the_workbook_calculates_the_cost_of_a_plan_with_retrofits(tmp_path: Path):
+    dear = [purchase(price=10_000), purchase("airy", "airy", 150_000), rental(product="hosted")]
+    assert failed_checks(solved(changed(offers=dear)), tmp_path) == []
+
+
+def test_a_retrofit_goes_between_two_options_of_an_owned_hall():
+    with pytest.raises(InputError, match="only halls of an owned site"):
+        changed(sites=[hall(), cloud()])
+    with pytest.raises(InputError, match=r"column to_cooling.*facility_options of the site: air"):
+        changed(facility_options=[{"site": "hall", "cooling": "air", "existing_kw": 40}])
