@@ -6,6 +6,7 @@ import pytest
 from scenario_rows import HOURS, scenario, tables
 
 from planner.errors import InputError
+from planner.inputs.load import load_scenario
 
 
 def faults_of(rows, **settings):
@@ -322,6 +323,28 @@ def test_an_unknown_route_is_a_warning_and_an_unreachable_region_a_fault():
     (fault,) = faults_of(rows)
     assert (fault.where, fault.row, fault.column) == ("demand", 4, "region")
     assert "no round trip from here to any site (north)" in fault.message
+
+
+def test_a_resource_limit_holds_in_some_period():
+    (fault,) = faults_of(changed("resource_limits", 2, period="2027-Q2", year=2028))
+    assert (fault.row, fault.column) == (2, "year")
+    assert "starts in 2027" in fault.message
+    assert scenario(changed("resource_limits", 2, period="2027-Q2", year=2027)).warnings == ()
+    (warning,) = scenario(changed("resource_limits", 2, year=2031)).warnings
+    assert "resource_limits row 2, column year: '2031'" in warning
+    assert "does nothing" in warning
+
+
+def test_faulty_settings_do_not_blame_the_candidates_they_would_name(tmp_path):
+    text = "name: a\ndiscount_rate_fraction: 0.1\ncatalog_sites: all\ncatalog_offers: all\n"
+    (tmp_path / "scenario.yaml").write_text(text + "defer_demand: perhaps\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_scenario(tmp_path)
+    columns = {fault.column for fault in caught.value.faults}
+    files = {fault.where for fault in caught.value.faults}
+    assert "defer_demand" in columns
+    assert "periods.csv" in files
+    assert not files & {"sites.csv", "offers.csv"}
 
 
 def test_power_that_comes_after_the_horizon_is_a_warning():

@@ -73,7 +73,7 @@ def check_scenario(
     """
     view = View(tables, catalog, settings, settings_where)
     faults: list[Fault] = check_settings_keys(view) if settings_readable else []
-    missing = list(_missing_tables(view))
+    missing = list(_missing_tables(view, settings_readable))
     waiting = part and bool(missing)
     faults += [] if waiting else missing
     faults += check_references(view, settings_readable)
@@ -86,13 +86,19 @@ def check_scenario(
     return faults, warnings
 
 
-def _missing_tables(view: View) -> Iterator[Fault]:
-    """Yield a fault per table without which there is nothing to plan."""
+def _missing_tables(view: View, settings_readable: bool) -> Iterator[Fault]:
+    """Yield a fault per table without which there is nothing to plan.
+
+    Which candidates of the catalogue join is said by the settings: while those cannot be read, a table without
+    rows may only be waiting for them.
+    """
     for name in NEEDED:
+        if not settings_readable and view[name].table.scope == "candidate":
+            continue
         if view.frame(name).empty:
             state = "has no rows" if view[name].present else "missing"
             yield Fault(view[name].file, f"{state}: {view[name].table.meaning}")
-    if view.frame("offers").empty and view.frame("fleet").empty:
+    if settings_readable and view.frame("offers").empty and view.frame("fleet").empty:
         yield Fault(view["offers"].file, "neither an offer to get hardware nor an existing fleet is given")
 
 

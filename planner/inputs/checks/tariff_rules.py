@@ -238,6 +238,21 @@ def limits_can_be_measured(view: View) -> Iterator[Finding]:
         yield limits.fault(at, "site", "a cloud site draws no energy or water of ours")
 
 
+def limits_hold_in_a_period(view: View) -> Iterator[Finding]:
+    """Yield limits on carbon or water for a year in which the named period, or any period, does not start."""
+    limits = view["resource_limits"]
+    year = limits.frame["year"]
+    start = view.frame("periods")["start_date"].dt.year
+    of_period = view.lookup(limits.frame["period"], "periods", "start_date").dt.year
+    for at in rows_where(limits, year.notna() & of_period.notna() & (year != of_period)):
+        message = (
+            f"the period starts in {of_period.iloc[at]:.0f}: give that year, or only one of period and year"
+        )
+        yield limits.fault(at, "year", message)
+    for at in rows_where(limits, year.notna() & limits.frame["period"].isna() & ~year.isin(start)):
+        yield Notice(limits.fault(at, "year", "no period starts in this year: the limit does nothing"))
+
+
 def history_is_of_a_charge(view: View) -> Iterator[Finding]:
     """Yield earlier peaks of a charge that the site's tariff does not have."""
     history = view["peak_history"]
@@ -291,6 +306,10 @@ RULES = (
     Rule(
         limits_can_be_measured,
         ("resource_limits.kind", "resource_limits.site", "sites.region", "carbon.region"),
+    ),
+    Rule(
+        limits_hold_in_a_period,
+        ("resource_limits.year", "resource_limits.period", "periods.period", "periods.start_date"),
     ),
     Rule(
         history_is_of_a_charge,
