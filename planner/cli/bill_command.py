@@ -35,7 +35,7 @@ CONVENTIONS = (
     required=True,
     metavar="FILE.csv",
     type=click.Path(path_type=Path),
-    help="Metered load with the columns timestamp and kw, hourly or 15-minute, whole months.",
+    help="Metered load with the columns timestamp and kw (kwh is checked), hourly or 15-minute, whole months.",
 )
 @click.option(
     "--history",

@@ -12,6 +12,8 @@ from planner.errors import Fault, InputError
 LOAD_COLUMNS = ("timestamp", "kw")
 INTERVAL_MINUTES = (15, 30, 60)
 MOST_FAULTS = 20
+METER_TOLERANCE = 0.01
+"""Meters round kW and kWh apart by up to this."""
 CLOCK_CHANGE_MONTHS = (3, 4, 9, 10, 11)
 NIGHT_HOURS = range(6)
 
@@ -38,10 +40,13 @@ def checked_load(load: pd.DataFrame, where: str = "load") -> pd.DataFrame:
     without gap or repetition, over whole calendar months. A clock change leaves a gap of an hour in spring
     and repeats an hour in autumn: both are faults, because only the owner knows how the meter handled them.
 
+    A column ``kwh``, where the meter states the energy too, may not be more than kw x hours of the interval: then
+    one of the two is in another unit, or kw is not the power of this interval.
+
     Parameters
     ----------
     load
-        Columns ``timestamp`` and ``kw``; text or typed.
+        Columns ``timestamp`` and ``kw``, and ``kwh`` if there; text or typed.
     where
         Name of the file in faults; row 2 is the first row under the header.
     """
@@ -57,7 +62,7 @@ def checked_load(load: pd.DataFrame, where: str = "load") -> pd.DataFrame:
         }
     )
     faults = _cell_faults(load, table, where) or _order_faults(table, where)
-    faults = faults or _month_faults(table, where)
+    faults = faults or _month_faults(table, where) or _energy_faults(load, table, where)
     if faults:
         raise InputError(faults[:MOST_FAULTS])
     return table
@@ -111,6 +116,27 @@ def _order_faults(table: pd.DataFrame, where: str) -> list[Fault]:
         )
         for at in odd
     ]
+
+
+def _energy_faults(load: pd.DataFrame, table: pd.DataFrame, where: str) -> list[Fault]:
+    """Return intervals whose metered kWh are more than their kW can draw: kWh / (kW x h) above 1."""
+    if "kwh" not in load.columns:
+        return []
+    energy = pd.to_numeric(load["kwh"], errors="coerce").to_numpy(dtype=float)
+    most = table["kw"].to_numpy() * interval_hours(table)
+    stated = load["kwh"].notna().to_numpy()
+    unread = stated & ~(np.isfinite(energy) & (energy >= 0))
+    above = energy > most * (1 + METER_TOLERANCE)
+    faults = []
+    for at in np.flatnonzero(unread | above)[:MOST_FAULTS]:
+        message = "must be a number of kWh, 0 or more"
+        if above[at]:
+            message = (
+                f"{energy[at]:.6g} kWh are more than {table['kw'].iloc[at]:.6g} kW draw in "
+                f"{interval_hours(table):g} h, {most[at]:.6g} kWh"
+            )
+        faults.append(Fault(where, message, int(at) + 2, "kwh", str(load["kwh"].iloc[at])))
+    return faults
 
 
 def _step_message(before: pd.Timestamp, minutes: float, usual: float) -> str:

@@ -120,8 +120,8 @@ SITES = Table(
         choice("kind", "owned building, colocation hall, or cloud region", ("owned", "colo", "cloud")),
         key("tariff", "electricity tariff; blank for cloud", "tariffs.tariff", required=False),
         number("racks", "racks", "rack positions; blank = not limiting"),
-        number("it_limit_kw", "kW", "IT power limit; blank = none"),
-        number("facility_limit_kw", "kW", "facility power limit; blank = none"),
+        number("it_limit_kw", "kW", "IT power limit; blank = none", band=(0, 5e6)),
+        number("facility_limit_kw", "kW", "facility power limit; blank = none", band=(0, 5e6)),
         fraction("headroom_fraction", "share of usable grid power kept free"),
         choice(
             "provisioning",
@@ -146,8 +146,14 @@ SITES = Table(
             soft=(50, 500),
             band=(0, 1_200),
         ),
-        number("opening_cost", "currency", "one-off cost of opening the site"),
-        number("fixed_cost_per_year", "currency/year", "cost of an open site whatever stands there"),
+        number("opening_cost", "currency", "one-off cost of opening the site", soft=(0, 1e9), band=(0, 1e11)),
+        number(
+            "fixed_cost_per_year",
+            "currency/year",
+            "cost of an open site whatever stands there",
+            soft=(0, 1e8),
+            band=(0, 1e10),
+        ),
         number(
             "staff_per_mw",
             "people/MW IT",
@@ -231,8 +237,15 @@ FACILITY_OPTIONS = Table(
     (
         key("site", "which site", "sites.site"),
         key("cooling", "which cooling option", "cooling.cooling"),
-        number("capacity_kw", "kW IT", "heat the site can remove this way; blank = not limiting"),
-        number("existing_kw", "kW IT", "hall and cooling of this kind that stand already; blank = 0"),
+        number(
+            "capacity_kw", "kW IT", "heat the site can remove this way; blank = not limiting", band=(0, 5e6)
+        ),
+        number(
+            "existing_kw",
+            "kW IT",
+            "hall and cooling of this kind that stand already; blank = 0",
+            band=(0, 5e6),
+        ),
         number("capex_per_kw", "site currency/kW IT", "price at this site; blank = the option's own"),
         keys(
             "power_chains",
@@ -319,7 +332,7 @@ TARIFFS = Table(
         fraction("ratchet_fraction", "billed kW is at least this share of the highest earlier peak"),
         integer("ratchet_months", "months", "how many earlier months a ratchet looks at", low=1, high=60),
         text("ratchet_season", "months whose peaks a ratchet counts, such as 6-9; blank = all"),
-        number("minimum_kw", "kW", "billed kW is never below this"),
+        number("minimum_kw", "kW", "billed kW is never below this", band=(0, 5e6)),
         fraction(
             "contract_fraction", "billed kW (or the kW of a minimum) is at least this share of the contract"
         ),

@@ -16,6 +16,7 @@ from planner.inputs.checks import (
     offer_rules,
     option_rules,
     period_rules,
+    plausibility_rules,
     power_rules,
     quota_rules,
     site_rules,
@@ -44,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     *failure_rules.RULES,
     *tariff_rules.RULES,
     *ladder_rules.RULES,
+    *plausibility_rules.RULES,
 )
 
 NEEDED = ("periods", "workloads", "shapes", "demand", "sites")
