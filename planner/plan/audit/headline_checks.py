@@ -213,7 +213,9 @@ def unserved_fraction(books: Accounts) -> Check:
     demand, lost = books.block_demand.rename("requests_per_s").reset_index(), books["unserved"]
     asked = (demand["requests_per_s"] * books.hours_of(demand)).sum()
     quotas = books["quota_use"]
-    refused = (quotas["refused_requests_per_s"] * quotas["period"].map(books.facts.periods["hours"])).sum()
+    hours = quotas["period"].map(books.facts.periods["hours"]).astype(float)
+    # A table without rows comes back from disk without a type.
+    refused = (quotas["refused_requests_per_s"].astype(float) * hours).sum()
     missing, asked = (lost["requests_per_s"] * books.hours_of(lost)).sum() + refused, asked + refused
     own = float(missing / asked) if asked else 0.0
     return _one("unserved_fraction", books.headline("unserved_fraction"), {"recomputed": own})
