@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bill_model import full_power
 from small_scenarios import (
     HOURS,
     SAID,
@@ -35,6 +36,7 @@ def test_short_power_goes_to_the_product_that_serves_more_per_kilowatt():
     # a + 1.2 b >= 12 and 10 a + 8 b <= 100 meet at a = 6, b = 5.
     case = scenario(
         {
+            **full_power(),
             "periods": one_year(),
             "sites": [hall(headroom_fraction=0.2)],
             "site_power": [{"site": "hall", "from_date": "2027-01-01", "usable_kw": 125}],
@@ -116,6 +118,7 @@ def test_energy_is_priced_by_the_hours_of_the_tariff_with_losses_and_idle_power(
     # with 20 % of losses 8.4 kW at the meter. 0.05 in all 2,160 h and 0.15 more on weekdays from 8 to 20.
     case = scenario(
         {
+            **full_power(),
             "periods": quarters(1),
             "sites": [hall()],
             "cooling": [
@@ -143,6 +146,7 @@ def test_a_demand_charge_bills_each_month_at_the_peak_inside_its_hours():
     hours = {f"h{hour:02d}": 18 / 22 for hour in range(24)} | {"h03": 4, "h14": 2}
     case = scenario(
         {
+            **full_power(),
             "periods": quarters(1),
             "sites": [hall()],
             "tariffs": [energy(), demand_charge("afternoon", 12, hours="12-20")],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bill_model import full_power
 from small_scenarios import (
     YEAR,
     cloud,
@@ -43,6 +44,7 @@ def powered(usable_kw: float, rate: float, headroom_fraction: float = 0.0, **set
     """Return boxes of 10 kW for so many requests/s in a hall with so much power until April, plenty from then on."""
     return scenario(
         {
+            **full_power(),
             "periods": quarters(2),
             "sites": [hall(headroom_fraction=headroom_fraction)],
             "site_power": [
