@@ -25,6 +25,7 @@ from workbook_checks import failed_checks
 
 from planner.errors import InputError
 from planner.inputs import Scenario
+from planner.plan import Plan
 from planner.plan.audit import audit_plan
 
 
@@ -76,6 +77,10 @@ def test_a_hall_is_changed_while_that_is_cheaper_than_units_for_the_hall_that_st
     dear = [purchase(price=10_000), purchase("airy", "airy", 150_000), rental(product="hosted")]
     plan = solved(changed(offers=dear))
     assert audit_plan(plan).passed
+    costs = plan["costs"]
+    dearer = costs["amount"].where(costs["line"] != "hall_retrofit", costs["amount"] * 1.01)
+    wrong = Plan(plan.headline, {**plan.frames, "costs": costs.assign(amount=dearer)}, plan.scenario)
+    assert "cost hall_retrofit" in set(audit_plan(wrong).failures["check"])
     assert units(plan) == {
         ("purchase", "2027-Q3"): 2,
         ("rental", "2027-Q1"): 2,

@@ -371,7 +371,7 @@ def bridged() -> Scenario:
     ]
     tables["offers"][0] |= {"lead_weeks": 18, "install_weeks": 2.5, "lead_weeks_high": 30}
     tables["offers"] += [
-        cloud_offer("hour box", "on_demand", 45, rent_step="hour", supply_units_per_period=9),
+        cloud_offer("hour box", "on_demand", 60, rent_step="hour", supply_units_per_period=9),
         cloud_offer(
             "spot box", "spot", 20, rent_step="period", supply_units_per_period=2, interruption_fraction=0.15
         ),
@@ -813,7 +813,7 @@ def metered() -> Scenario:
         use | {"component": "more use", "tier_from": 20_000, "price": 0.05},
         energy | {"component": "night", "hours": "00-06", "price": -0.02},
         kw | {"component": "first kw", "tier_from": 0},
-        kw | {"component": "more kw", "tier_from": 40, "price": 12, "ratchet_fraction": None},
+        kw | {"component": "more kw", "tier_from": 40, "price": 12},
         meter | {"component": "least", "charge": "minimum", "price": 3_400},
     ]
     contract = {"site": "hall", "currency": "EUR", "gco2_per_kwh": 20, **SAID}
@@ -859,11 +859,13 @@ BESIDE_THEIR_CASES = {
     "data_residency",
     *("concentration", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),
+    "cost hall_retrofit",
     *("priority_shares", "priority_order"),
     *("utilisation_caps", "pool_latency"),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
-"""Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_failure_audit``)."""
+"""Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,
+``test_failure_audit``)."""
 
 
 @cache
