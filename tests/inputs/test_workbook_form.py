@@ -15,6 +15,14 @@ from planner.inputs.template import column_note
 from planner.tables import TABLES
 
 
+def letter(name: str) -> str:
+    """Return the column of the sheet offers."""
+    return openpyxl.utils.get_column_letter(TABLES["offers"].column_names.index(name) + 1)
+
+
+PRICE = letter("price")
+
+
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     return write_tables(tmp_path_factory.mktemp("book") / "case.xlsx", SETTINGS, tables())
@@ -65,9 +73,9 @@ def test_every_fault_names_sheet_row_and_cell(edited):
     starts = openpyxl.utils.get_column_letter(TABLES["tariffs"].column_names.index("start_date") + 1)
     assert places == [
         ("plan.xlsx[settings]", 3, "B3 (discount_rate_fraction)", "8"),
-        ("plan.xlsx[offers]", 2, "F2 (price)", "cheap"),
-        ("plan.xlsx[offers]", 3, "F3 (price)", "True"),
-        ("plan.xlsx[offers]", 4, "F4 (price)", "#REF!"),
+        ("plan.xlsx[offers]", 2, f"{PRICE}2 (price)", "cheap"),
+        ("plan.xlsx[offers]", 3, f"{PRICE}3 (price)", "True"),
+        ("plan.xlsx[offers]", 4, f"{PRICE}4 (price)", "#REF!"),
         ("plan.xlsx[tariffs]", 2, "D2 (price)", "2027-01-01T00:00:00"),
         ("plan.xlsx[tariffs]", 2, f"{starts}2 (start_date)", "2027-01-01T12:30:00"),
         ("plan.xlsx[tariffs]", 3, "D3 (price)", "n/a"),
@@ -100,7 +108,7 @@ def test_dates_numbers_and_booleans_of_a_spreadsheet_are_taken(edited):
 def test_a_formula_without_a_stored_value_is_refused(edited):
     path = edited(lambda book: setattr(cell(book, "offers", "price", 2), "value", "=200000+50000"))
     places = refused(path)
-    assert ("plan.xlsx[offers]", 2, "F2 (price)", None) in places
+    assert ("plan.xlsx[offers]", 2, f"{PRICE}2 (price)", None) in places
 
 
 def test_a_formula_counts_with_its_stored_value(edited, tmp_path):
@@ -177,14 +185,14 @@ def test_a_new_workbook_has_a_sheet_for_every_table_a_scenario_can_hold(original
 def test_the_workbook_explains_and_offers_choices(original):
     book = openpyxl.load_workbook(original)
     offers = book["offers"]
-    price = offers["F1"]
+    price = offers[f"{PRICE}1"]
     assert price.value == "price"
     assert "currency per price_unit" in price.comment.text
     assert offers.freeze_panes == "B2"
-    assert offers["F2"].font.color.rgb.endswith("0000FF")
-    assert offers["F2"].fill.fgColor.rgb.endswith("FFFFE5")
+    assert offers[f"{PRICE}2"].font.color.rgb.endswith("0000FF")
+    assert offers[f"{PRICE}2"].fill.fgColor.rgb.endswith("FFFFE5")
     lists = {str(rule.sqref): rule.formula1 for rule in offers.data_validations.dataValidation}
-    assert lists["D2:D1000"] == '"purchase,lease,reserved,on_demand,spot"'
+    assert lists[f"{letter('mode')}2:{letter('mode')}1000"] == '"purchase,lease,reserved,on_demand,spot"'
     assert lists["B2:B1000"].startswith("_keys!$")
     demand = {str(rule.sqref): rule.formula1 for rule in book["demand"].data_validations.dataValidation}
     assert demand["C2:C1000"] == "periods!$A$2:$A$1000"
