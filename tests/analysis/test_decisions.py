@@ -82,14 +82,14 @@ def test_rent_enters_when_its_hours_cost_less_than_the_box():
     assert row_of("rent")["break_even_price"] == pytest.approx(150_000 / 8_760, rel=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_prices_laid_to_offers_at_once_give_the_same_break_even():
     scaled = price_rows(study())
     for offer, price in (("old", 1_900_000 / 12), ("new", 180_000), ("rent", 150_000 / 8_760)):
         assert row_of(offer, scaled)["break_even_price"] == pytest.approx(price, rel=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.parametrize("offer", ["old", "new", "rent"])
 def test_quantity_changes_on_one_side_of_the_break_even_price_and_not_on_the_other(offer):
     one = OfferCase(study(), offer, True)
@@ -103,7 +103,7 @@ def test_quantity_changes_on_one_side_of_the_break_even_price_and_not_on_the_oth
     assert sorted(same) == [False, True]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_an_offer_without_which_there_is_no_plan_stays_at_any_price():
     alone = case.scenario(
         {
@@ -157,7 +157,7 @@ def test_a_slower_box_leaves_the_plan_and_a_cut_vendor_costs_more():
     assert cases.answer(study(), cut, True).cost == pytest.approx(1_850_000)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_decisions_of_a_plan_as_tables_workbook_and_kept_pieces(tmp_path):
     plan = run_plan(three_offers(), EXACT)
     told: list[str] = []

@@ -61,7 +61,7 @@ def compared(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> tuple[Site
     return found, folder
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_costs_by_site_and_unallocated_sum_to_the_cost_of_the_plan(
     plan: Plan, compared: tuple[SiteComparison, Path]
 ) -> None:
@@ -73,7 +73,7 @@ def test_costs_by_site_and_unallocated_sum_to_the_cost_of_the_plan(
     pd.testing.assert_series_equal(lines, whole.reindex(lines.index), check_names=False)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_all_load_at_a_site_names_what_had_to_give(compared: tuple[SiteComparison, Path]) -> None:
     relaxed = compared[0].tables["relaxed"]
     near = relaxed[relaxed["site"] == NEAR].set_index(["limit", "period"])
@@ -92,7 +92,7 @@ def test_all_load_at_a_site_names_what_had_to_give(compared: tuple[SiteCompariso
     assert cost.at[FAR, "total_cost"] == pytest.approx(by_hand)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_quarter_earlier_is_worth_what_moving_it_in_the_input_gives(
     plan: Plan, compared: tuple[SiteComparison, Path]
 ) -> None:
@@ -149,7 +149,7 @@ def test_more_load_at_a_site_without_any_costs_more_than_the_plan(study: Study) 
     assert unused["probe_costs_per_mtok"] >= -1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_names_of_sites_carry_no_meaning(plan: Plan, compared: tuple[SiteComparison, Path]) -> None:
     swapped = case.solved(two_halls(near=FAR, far=NEAR))
     assert swapped.headline["total_cost"] == pytest.approx(plan.headline["total_cost"], rel=1e-9)
@@ -188,7 +188,7 @@ def test_a_route_out_of_reach_is_opened_and_named() -> None:
     assert (row["limit"], row["place"], row["needed"]) == ("latency of chat", "home to cloud", 400)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_stopped_run_goes_on_where_it_was(plan: Plan, compared: tuple[SiteComparison, Path]) -> None:
     found, folder = compared
     kept = folder / "finished.jsonl"
@@ -210,7 +210,7 @@ def test_a_line_cut_short_by_the_stop_is_computed_again(tmp_path: Path) -> None:
     assert Journal(kept, "other").result("one", lambda: {"value": 4}) == {"value": 4}
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_workbook_has_a_sheet_with_a_chart_per_question(
     plan: Plan, compared: tuple[SiteComparison, Path]
 ) -> None:
@@ -230,7 +230,7 @@ def test_a_shifted_schedule_moves_only_its_own_site(plan: Plan) -> None:
     assert str(moved[FAR].date()) == "2027-01-01"
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_quarter_of_a_transformer_that_takes_ten_is_worth_the_difference_of_two_plans() -> None:
     """Twelve quarters, a hall whose transformer takes 128 weeks: not used before the eleventh, rented until then."""
     starts = pd.date_range("2027-01-01", periods=12, freq="QS")

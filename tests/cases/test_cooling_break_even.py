@@ -59,7 +59,7 @@ def cost(units: float, plant: float, pue: float, price: float) -> float:
     return units * (100_000 + 10 * (5_000 + plant) + YEAR_KWH * pue * price)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_plant_price_at_which_liquid_no_longer_pays():
     found = break_even_cooling(CoolingChoice.of(case()), ["capex"]).iloc[0]
     # Air alone costs what liquid alone does at this price of liquid plant.
@@ -71,7 +71,7 @@ def test_the_plant_price_at_which_liquid_no_longer_pays():
     assert found["now"] == 2_500
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_energy_price_from_which_liquid_pays():
     # With 3,500 a kW of liquid plant air wins at 0.10; PUE 1.1 on 9.2 boxes saves 2.75 box-years of IT energy.
     found = break_even_cooling(CoolingChoice.of(case(plant=3_500)), ["tariff"]).iloc[0]
@@ -83,7 +83,7 @@ def test_the_energy_price_from_which_liquid_pays():
     assert found["now"] == pytest.approx(0.10)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_density_from_which_liquid_pays():
     # Air needs half a position a box: with 99 kW on R positions 2 R boxes stand, the others are rented at 262,800.
     # Rented boxes serve 1 request/s, so what a missing air box leaves, 0.92, is rented.
@@ -96,7 +96,7 @@ def test_the_density_from_which_liquid_pays():
     assert (found["cheaper_below"], found["cheaper_above"]) == ("air", "liquid")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_range_without_a_break_even_says_what_is_cheaper_throughout():
     # In a colocation hall the plant is not ours: its price decides nothing.
     rented = case(sites=[hall("campus", rent_per_kw_month=100), cloud()])

@@ -38,6 +38,10 @@ PLAN_FIRST = "planner solve small"
 """Examples about a plan start from this one; they are the slow ones."""
 
 
+STUDIES = ("planner sites", "planner decisions")
+"""Examples that plan a scenario dozens of times."""
+
+
 def about_a_plan(path: str) -> bool:
     """Return whether an example of the command makes or reads a plan."""
     return any(
@@ -85,8 +89,14 @@ def test_every_example_in_the_help_works(path: str, folder: Path, monkeypatch: p
         run_line(line)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", [path for path in EXAMPLES if about_a_plan(path)])
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.study if path in STUDIES else pytest.mark.slow)
+        for path in EXAMPLES
+        if about_a_plan(path)
+    ],
+)
 def test_every_example_about_a_plan_works(path: str, planned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(planned)
     for line in EXAMPLES[path]:
