@@ -13,6 +13,8 @@ from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
 
+pytestmark = pytest.mark.study
+
 SAID = {"source": "case", "source_date": "2026-11-29", "confidence": "estimate"}
 LOT = {
     "fleet": "old",

@@ -9,6 +9,8 @@ from small_scenarios import cloud, demand, line, one_hour, point, rental, scenar
 
 from planner.plan.audit import audit_plan
 
+pytestmark = pytest.mark.study
+
 
 def capped(**quota):
     """Return chat at 6 requests/s, one a second per box at 20 an hour; small answers ten a second per box."""

@@ -39,6 +39,7 @@ def test_scaling_all_money_scales_the_cost_and_changes_no_decision(base, factor)
     assert np.round(other.values[orders]).tolist() == np.round(base.values[orders]).tolist()
 
 
+@pytest.mark.slow
 @given(st.floats(1e-3, 1e3))
 @settings(max_examples=10, deadline=None)
 def test_every_cost_of_the_model_scales_with_the_prices(factor):

@@ -19,6 +19,8 @@ from small_scenarios import (
 from planner.coefficients.bill import yearly_bill
 from planner.plan import Plan, audit_plan
 
+pytestmark = pytest.mark.study
+
 MONTHS = ("2027-01", "2027-02", "2027-03")
 ELECTRICITY = ("energy", "energy_tiers", "demand_charge", "demand_tiers", "tariff_fixed", "minimum_take")
 

@@ -25,6 +25,8 @@ from small_scenarios import (
 from planner.plan import audit_plan
 from planner.solve import SolveOptions, solve
 
+pytestmark = pytest.mark.study
+
 FIRST = HOURS["2027-Q1"]
 
 
