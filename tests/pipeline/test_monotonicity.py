@@ -37,7 +37,7 @@ from planner.solve import SolveOptions, available_solvers, solve
 EXACT = SolveOptions(gap=0.0)
 few = settings(max_examples=2, derandomize=True, deadline=None, database=None)
 many = settings(max_examples=60, derandomize=True, deadline=None, database=None)
-CASE = 6
+CASE = 0
 """Seed of a case in which power and the number of products matter."""
 
 
@@ -174,7 +174,7 @@ def test_the_random_cases_have_plans_that_these_changes_make_dearer():
     model = build_model(tiny(**frames))
     least = optimum(model.problem)
     limits = frames["site_limits"]
-    cut = limits.assign(usable_kw=limits["usable_kw"] * np.where(limits["site"] == "hall", 0.6, 1.0))
+    cut = limits.assign(usable_kw=limits["usable_kw"] * np.where(limits["site"] == "campus", 0.5, 1.0))
     dearer = optimum(moved(model, tiny(**frames | {"site_limits": cut})))
     fewer = best(tiny(**without(frames, "rack")))
     assert least * 1.001 < dearer < np.inf
@@ -193,7 +193,7 @@ def renamed(frame: Any, names: Mapping[str, str]) -> Any:
 
 
 def test_the_names_of_the_sites_and_the_order_of_the_rows_do_not_matter():
-    frames = random_frames(CASE)
+    frames = random_frames(6)
     names = {"hall": "zone", "campus": "annex", "cloud": "middle"}
     case = tiny(**frames)
     parts = {name: renamed(getattr(case, name), names) for name in vars(case) if name != "costs"}
