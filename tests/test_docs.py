@@ -63,7 +63,7 @@ def test_every_command_has_an_example_that_calls_it(path: str) -> None:
     assert any(line.startswith(path + " ") or line == path for line in examples)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_of_a_guide_works(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
