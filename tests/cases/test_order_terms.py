@@ -27,6 +27,8 @@ from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
 
+pytestmark = pytest.mark.slow
+
 TIER = {
     "offer": "purchase",
     "from_units": 10,

@@ -30,6 +30,8 @@ from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
 
+pytestmark = pytest.mark.slow
+
 OLD = {
     "fleet": "old",
     "product": "box",

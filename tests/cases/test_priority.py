@@ -9,6 +9,8 @@ from small_scenarios import short_of_boxes, solved
 
 from planner.plan.audit import audit_plan
 
+pytestmark = pytest.mark.slow
+
 
 def left(plan):
     stated = plan["unserved"].set_index("workload")["requests_per_s"]

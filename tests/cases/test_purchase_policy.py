@@ -30,6 +30,8 @@ from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
 
+pytestmark = pytest.mark.slow
+
 
 def two_vendors(*limits: dict, lead_weeks: float = 0.0, **tables: list) -> Scenario:
     """Return a year that needs ten boxes: 100,000 from One in the north, 110,000 from Two in the south."""

@@ -12,6 +12,8 @@ from planner.plan.plan import Plan
 from reports.content import content_of
 from reports.latency import sizing_sentences
 
+pytestmark = pytest.mark.slow
+
 BARE = RunOptions(baselines=False, audit=True)
 STEPS_PER_S = (15.0, 2.0, 10.0, 15.0, 5.0, 2.0)
 """Arrivals in equal steps of 150 s, requests/s; a burst test of an autoscaler whose pods took 103 s to start."""

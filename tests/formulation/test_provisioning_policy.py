@@ -24,6 +24,8 @@ from planner.inputs import Scenario
 from reports.content import content_of
 from reports.sheets.power import level_rows
 
+pytestmark = pytest.mark.slow
+
 
 def feeds(policy: str | None) -> Scenario:
     """Return 12 requests/s on boxes of 10 kW nameplate, measured peak 8 kW and 6 when busy; 100 kW, or rent."""
