@@ -46,7 +46,7 @@ EXAMPLES = {
     "avert": ("planner import avert avert.csv --region dallas --avert-region TE -o marginal-rows",),
     "urdb": ("planner import urdb rate.json -o tariff-rows",),
     "weather": ("planner import weather year.epw --region amsterdam -o climate-rows",),
-    "skypilot": ("planner import skypilot vms.csv --vendor AWS --chips 'H100 SXM;H200' -o price-rows",),
+    "skypilot": ("planner import skypilot vms.csv --vendor AWS --chips 'H100 SXM;H200' -o cloud-offers",),
     "quotes": ("planner import quotes returned.xlsx --scenario my-scenario -o quoted",),
     "servegen": ("planner import servegen client-1-trace.csv -o profile-rows",),
 }
