@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner.cli.console import frame_text
 from planner.cli.framework import ExampleCommand, echo_json
 from planner.cli.options import json_option, set_option
 from planner.cli.plan_commands import OUT, settings_overrides
-from planner.errors import InfeasiblePlan
+from planner.cli.questions import JOURNAL, plan_of, questions_document, tell_questions
 
 if TYPE_CHECKING:
     from planner.analysis.decisions import Decisions
-    from planner.plan import Plan
 
 SHOWN = {
     "sign_now": [
@@ -56,12 +54,11 @@ SHOWN = {
     ],
 }
 """Tables printed as text with their columns (None: all); the rest is in the workbook, the folder and --json."""
-JOURNAL = "finished.jsonl"
 
 
 @click.command(
     cls=ExampleCommand,
-    examples=["planner decisions small --offer 'HGX H100 8x purchase'", "planner decisions out/small --json"],
+    examples=["planner decisions out/small --json"],
 )
 @click.argument("scenario", metavar="SCENARIO|PLAN")
 @click.option(
@@ -121,38 +118,9 @@ def decisions(
     _tell(found, as_json)
 
 
-def plan_of(reference: str, overrides: list[str], options: Any) -> tuple[Plan, str]:
-    """Return the plan and the name of its folder: a saved plan as it is, a scenario solved."""
-    from planner.inputs import load_scenario
-    from planner.pipeline import run_plan
-    from planner.plan import load_plan
-
-    saved = Path(reference)
-    saved = saved.parent if saved.name == "plan.json" else saved
-    if (saved / "plan.json").is_file():
-        if overrides:
-            raise click.UsageError("a saved plan is taken as it is: give its scenario to change an input")
-        plan = load_plan(saved)
-        name = plan.scenario.name
-    else:
-        loaded = load_scenario(reference, overrides)
-        click.echo(f"planning {loaded.name}", err=True)
-        plan, name = run_plan(loaded, options), loaded.name
-    if "orders" not in plan.frames:
-        raise InfeasiblePlan(str(plan.headline.get("message") or "the scenario has no plan"))
-    return plan, name
-
-
 def _tell(found: Decisions, as_json: bool) -> None:
     if as_json:
-        questions = {
-            question: {"note": found.notes[question], "rows": table.to_dict("records")}
-            for question, table in found.tables.items()
-        }
-        echo_json({"currency": found.currency, "gap": found.gap, "questions": questions})
+        about = {"currency": found.currency, "gap": found.gap}
+        echo_json(about | {"questions": questions_document(found.tables, found.notes)})
         return
-    for question, columns in SHOWN.items():
-        table = found.tables[question]
-        click.echo(f"{question.replace('_', ' ')} ({found.notes[question]})")
-        click.echo(frame_text(table, columns, indent="  ") if len(table) else "  nothing")
-        click.echo("")
+    tell_questions(found.tables, found.notes, SHOWN)

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner.cli.console import frame_text
 from planner.cli.framework import ExampleCommand, echo_json
 from planner.cli.options import json_option, set_option
 from planner.cli.plan_commands import OUT, settings_overrides
-from planner.errors import InfeasiblePlan
+from planner.cli.questions import JOURNAL, plan_of, questions_document, tell_questions
 
 if TYPE_CHECKING:
     from planner.analysis.sites import SiteComparison
-    from planner.plan import Plan
 
 SHOWN = {
     "split": [
@@ -38,7 +36,6 @@ SHOWN = {
     "plan_costs": None,
 }
 """Tables printed as text with their columns (None: all); the rest is in the workbook, the folder and --json."""
-JOURNAL = "finished.jsonl"
 
 
 @click.command(cls=ExampleCommand, examples=["planner sites out/small --json"])
@@ -86,9 +83,7 @@ def sites(
     from reports import write_sites_workbook
 
     options = RunOptions(relax=relax, baselines=False)
-    plan, name = _plan(scenario, [*overrides, *settings_overrides(**settings)], options)
-    if "orders" not in plan.frames:
-        raise InfeasiblePlan(str(plan.headline.get("message") or "the scenario has no plan"))
+    plan, name = plan_of(scenario, [*overrides, *settings_overrides(**settings)], options)
     folder = out or OUT / name / "sites"
     found = compare_sites(
         plan,
@@ -105,36 +100,9 @@ def sites(
     _tell(found, as_json)
 
 
-def _plan(reference: str, overrides: list[str], options: Any) -> tuple[Plan, str]:
-    """Return the plan and the name of its folder: a saved plan as it is, a scenario solved."""
-    from planner.inputs import load_scenario
-    from planner.pipeline import run_plan
-    from planner.plan import load_plan
-
-    saved = Path(reference)
-    saved = saved.parent if saved.name == "plan.json" else saved
-    if (saved / "plan.json").is_file():
-        if overrides:
-            raise click.UsageError("a saved plan is compared as it is: give its scenario to change an input")
-        plan = load_plan(saved)
-        return plan, plan.scenario.name
-    loaded = load_scenario(reference, overrides)
-    click.echo(f"planning {loaded.name}", err=True)
-    return run_plan(loaded, options), loaded.name
-
-
 def _tell(found: SiteComparison, as_json: bool) -> None:
     if as_json:
-        questions = {
-            question: {"note": found.notes[question], "rows": table.to_dict("records")}
-            for question, table in found.tables.items()
-        }
-        echo_json(
-            {"share": found.share, "currency": found.currency, "gap": found.gap, "questions": questions}
-        )
+        about = {"share": found.share, "currency": found.currency, "gap": found.gap}
+        echo_json(about | {"questions": questions_document(found.tables, found.notes)})
         return
-    for question, columns in SHOWN.items():
-        table = found.tables[question]
-        click.echo(f"{question.replace('_', ' ')} ({found.notes[question]})")
-        click.echo(frame_text(table, columns, indent="  "))
-        click.echo("")
+    tell_questions(found.tables, found.notes, SHOWN)
