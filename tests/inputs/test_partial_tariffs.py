@@ -45,3 +45,32 @@ def test_tiers_whose_steps_differ_between_hours_are_named() -> None:
     for tiers, named in ((alike, False), (apart, True), (short, True)):
         warnings = scenario_rows.scenario({"tariffs": [*rows, *tiers]}).warnings
         assert any("price steps differ" in text for text in warnings) is named
+
+
+def test_hours_named_afterwards_are_told_apart_from_the_year_a_plan_bills_them_in() -> None:
+    rows = scenario_rows.tables()
+    first = next(row["tariff"] for row in rows["sites"] if row.get("tariff"))
+    peak = {
+        **scenario_rows.STATED,
+        "tariff": first,
+        "component": "coincident",
+        "charge": "demand",
+        "price": 10,
+    }
+    peak |= {"price_unit": "kw_year", "currency": "USD", "day_type": "all"}
+    for named in (None, "2027-06-24T16:00"):
+        warnings = scenario_rows.scenario(
+            {"tariffs": [*rows["tariffs"], peak | {"named_hours": named}]}
+        ).warnings
+        assert any("named afterwards" in text for text in warnings) is (named is not None)
+
+
+def test_a_contract_at_a_site_with_tiers_is_told_that_it_counts_towards_them() -> None:
+    rows = scenario_rows.tables()
+    site = next(row for row in rows["sites"] if row.get("tariff"))
+    ppa = {**scenario_rows.STATED, "ppa": "wind", "site": site["site"], "share_fraction": 0.5}
+    ppa |= {"price_per_kwh": 0.05, "currency": "USD", "gco2_per_kwh": 20}
+    tiers = [row | {"tariff": site["tariff"]} for row in tiered("use", None, 0.1, 0.08)]
+    for more in ([], tiers):
+        warnings = scenario_rows.scenario({"tariffs": [*rows["tariffs"], *more], "ppas": [ppa]}).warnings
+        assert any("counts towards them" in text for text in warnings) is bool(more)
