@@ -29,9 +29,10 @@ _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?")
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_SHEET_ERRORS = frozenset(
+SHEET_ERRORS = frozenset(
     ("#REF!", "#N/A", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#GETTING_DATA", "#SPILL!", "#CALC!")
 )
+"""What a spreadsheet shows in place of a value: never taken as text."""
 _TRUE, _FALSE = frozenset(("true", "yes", "1")), frozenset(("false", "no", "0"))
 
 
@@ -103,9 +104,9 @@ def _texts(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]
     values = [cell if isinstance(cell, str) or cell is None else _text_of(cell) for cell in cells]
     complaints: Complaints = {}
     # One search over the whole column; single cells are looked at only when it finds something.
-    if _CONTROL.search("".join(value for value in values if value)) or _SHEET_ERRORS.intersection(values):
+    if _CONTROL.search("".join(value for value in values if value)) or SHEET_ERRORS.intersection(values):
         for position, value in enumerate(values):
-            if value in _SHEET_ERRORS:
+            if value in SHEET_ERRORS:
                 complaints[position] = "is a spreadsheet error"
             elif value and _CONTROL.search(value):
                 complaints[position] = "holds a control character; remove it"
@@ -197,7 +198,7 @@ def _number(cell: object) -> float | None:
 
 def _number_advice(cell: object) -> str:
     text = str(cell)
-    if text in _SHEET_ERRORS:
+    if text in SHEET_ERRORS:
         return "is a spreadsheet error, not a number"
     if text.endswith("%"):
         return "must be a number; write fractions, 0.08 for 8 percent"
@@ -266,7 +267,7 @@ def _lists(column: Column, cells: Sequence[object]) -> tuple[Values, Complaints]
         if len(set(items)) < len(items):
             twice = next(item for item in items if items.count(item) > 1)
             complaints[position] = f"names {twice!r} twice"
-        elif any(_CONTROL.search(item) or item in _SHEET_ERRORS for item in items):
+        elif any(_CONTROL.search(item) or item in SHEET_ERRORS for item in items):
             complaints[position] = "holds a control character or a spreadsheet error"
             items = ()
         values[position] = items

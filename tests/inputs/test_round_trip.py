@@ -13,6 +13,7 @@ from scenario_rows import SETTINGS, tables
 
 from planner.errors import InputError
 from planner.inputs import convert_scenario, load_scenario, read_tables, typed_frame, write_tables
+from planner.inputs.cells import SHEET_ERRORS
 from planner.inputs.located import number_text
 from planner.inputs.read import read_source
 from planner.tables import TABLES
@@ -45,7 +46,7 @@ NASTY_TEXT = st.one_of(
         ]
     ),
     st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff"), max_size=20),
-)
+).filter(lambda text: text not in SHEET_ERRORS)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53) | st.none()
 DATES = st.dates(dt.date(1970, 1, 1), dt.date(2200, 12, 31)) | st.none()
 ROW = st.fixed_dictionaries(
