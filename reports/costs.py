@@ -42,6 +42,7 @@ LINE_ORDER = (
     "ppa",
     "ppa_offset",
     "carbon",
+    "carbon_offset",
     "maintenance",
     "spares",
     "cooling_maintenance",

@@ -120,6 +120,7 @@ def solve_bill(case: Scenario, cells: pd.DataFrame, kw: np.ndarray) -> SolvedBil
     frames = {
         "grid_kw": sites.merge(c.blocks[["period", "block"]], on="period")[LABELS["grid_kw"]],
         "peak_kw": c.peaks[LABELS["peak_kw"]],
+        "ppa_kw": c.environment.ppas[LABELS["ppa_kw"]].iloc[:0],
         **bill_columns(c),
         "open": c.openings[LABELS["open"]],
     }

@@ -23,6 +23,7 @@ from planner.units import MONTHS_PER_YEAR
 MINIMUM = ["site", "component", "period", "month"]
 COUNTED = {
     "grid_kw": ["count_period", "block"],
+    "ppa_kw": ["ppa", "count_period", "block"],
     "billed_kw": ["count_component", "count_period", "count_month"],
     "bill_tier": ["ladder", "count_period", "count_month", "tier"],
     "open": ["count_period"],
@@ -162,8 +163,11 @@ def _charged(
     demand = billed.assign(counts_as=billed["component"], amount=billed["price_bare"], usual=True)
     steps = tiers[tiers["site"] == site]
     tiered = steps.assign(counts_as=steps["first_component"], amount=steps["step_bare"], usual=True)
+    energy, contracts = _energy(scenario, site, meter, tariff), scenario.tables["ppas"][["ppa", "site"]]
+    settled = energy.merge(contracts, on="site")
     return {
-        "grid_kw": _energy(scenario, site, meter, tariff),
+        "grid_kw": energy,
+        "ppa_kw": settled.assign(amount=-settled["amount"]),
         "billed_kw": demand.rename(columns={**named, "component": "count_component"}),
         "bill_tier": tiered.rename(columns=named),
         "open": _fixed(scenario, site, tariff),

@@ -137,7 +137,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
             "peak_kw": cost.peak_costs(peaks),
             **cost.bill_costs(bill),
-            "ppa_kw": cost.ppa_costs(around),
+            "ppa_kw": cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
             "module": energisation.module_costs(scenario, path, periods),
             "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
             "api": api.api_costs(bought, blocks),

@@ -332,18 +332,23 @@ def _billed_costs(bill: Billing) -> pd.DataFrame:
     return _rows(charges, CHARGE_MONTH, "demand_charge", "opex", "period", "mid", charges["price_per_kw"])
 
 
-def ppa_costs(around: Environment) -> pd.DataFrame:
+def ppa_costs(around: Environment, carbon_price_per_t: float) -> pd.DataFrame:
     """Return what one kW covered by a contract costs through a block: its price, less the tariff's energy charges.
+
+    At a carbon price it is spared the grid's carbon and charged the contract's own.
 
     A contract on a profile is paid in full whatever is drawn (:func:`delivered_costs`): covering costs nothing more.
     """
     ppas = around.ppas
     shares = ppas[ppas["share_fraction"].notna()]
     relief = -ppas["tariff_per_kwh"] * ppas["hours"]
+    cleaner = -ppas["carbon_t_per_kwh"] * ppas["hours"] * carbon_price_per_t
+    priced = ppas if carbon_price_per_t > 0 else ppas.iloc[:0]
     return pd.concat(
         [
             _rows(shares, PPA, "ppa", "opex", "period", "mid", shares["price_per_kwh"] * shares["hours"]),
             _rows(ppas, PPA, "ppa_offset", "opex", "period", "mid", relief),
+            _rows(priced, PPA, "carbon_offset", "opex", "period", "mid", cleaner.loc[priced.index]),
         ],
         ignore_index=True,
     )

@@ -73,10 +73,12 @@ def _settle_tiers(c: Coefficients, columns: ColumnIndex, settled: np.ndarray) ->
 
 
 def _tier_use(c: Coefficients, columns: ColumnIndex, settled: np.ndarray) -> pd.Series:
-    """Return MWh or billed kW of each month of a ladder."""
-    drawn = columns.frame("grid_kw")
+    """Return MWh the utility settles, or billed kW, of each month of a ladder."""
+    drawn, covered = columns.frame("grid_kw"), columns.frame("ppa_kw")
     drawn = drawn.assign(kw=settled[drawn["column"].to_numpy(int)])
-    energy = c.billing.fills.merge(drawn, on=["site", "period", "block"])
+    covered = covered.assign(kw=-settled[covered["column"].to_numpy(int)])
+    parts = [drawn, covered] if len(covered) else [drawn]
+    energy = c.billing.fills.merge(pd.concat(parts, ignore_index=True), on=["site", "period", "block"])
     mwh = (energy["kw"] * energy["mwh_per_kw"]).groupby([energy[name] for name in LADDER_MONTH]).sum()
     billed = columns.frame("billed_kw")
     billed = billed.assign(kw=settled[billed["column"].to_numpy(int)])

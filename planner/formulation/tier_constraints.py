@@ -16,13 +16,15 @@ TIER = [*LADDER_MONTH, "tier"]
 
 
 def bill_tier_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """The tiers of a month hold its whole use: its energy, or its billed kW.
+    """The tiers of a month hold its whole use: the energy the utility settles, or the billed kW.
 
-    sum_{b} h[l,m,b] * grid_kw[s,t,b] + e[l] * billed_kw[s,d,m] - sum_{j} bill_tier[s,l,m,j]  ==  0
+    sum_{b} h[l,m,b] * ( grid_kw[s,t,b] - sum_{p of s} ppa_kw[p,t,b] ) + e[l] * billed_kw[s,d,m]
+        - sum_{j} bill_tier[s,l,m,j]  ==  0
     for every site s, ladder l of energy or of demand charge d, month m of period t in which a tier's price differs
     from the first   (e = 0 for energy, h = 0 for demand)
 
     grid_kw    kW at the meter                                          column grid_kw
+    ppa_kw     kW settled under a contract, not by the utility          column ppa_kw
     billed_kw  kW billed in the month                                   column billed_kw
     bill_tier  MWh or kW inside tier j                                  column bill_tier
     h          thousand hours of block b in the month                   c.billing.fills, mwh_per_kw
@@ -34,9 +36,12 @@ def bill_tier_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     ladders = c.billing.ladders
     rows = number_rows(ladders[LADDER_MONTH])
     drawn = c.billing.fills.merge(columns.frame("grid_kw"), on=SITE_BLOCK)
+    covered = c.billing.fills.merge(columns.frame("ppa_kw"), on=SITE_BLOCK)
+    covered = covered.assign(mwh_per_kw=-covered["mwh_per_kw"])
     kw = ladders.assign(row=rows["row"])[ladders["unit"] == "kw"]
     parts = [
         terms(rows, drawn, LADDER_MONTH, "mwh_per_kw"),
+        terms(rows, covered, LADDER_MONTH, "mwh_per_kw"),
         terms(kw[[*CHARGE_MONTH, "row"]], columns.frame("billed_kw"), CHARGE_MONTH, 1.0),
         terms(rows, columns.frame("bill_tier"), LADDER_MONTH, -1.0),
     ]

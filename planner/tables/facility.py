@@ -398,13 +398,19 @@ PPAS = Table(
         number(
             "price_per_kwh",
             "currency/kWh",
-            "price of the energy, in place of the tariff's energy charges; all other charges stay",
+            "price of the energy, in place of the tariff's energy charges: the utility does not settle it, so it fills "
+            "no energy tiers and counts towards no minimum bill; charges on kW at the meter stay",
             required=True,
             low=None,
             band=(-0.2, 1),
         ),
         key("currency", "currency of the price", "fx.currency"),
-        number("gco2_per_kwh", "g/kWh", "carbon of the contract's energy; blank = 0", band=(0, 1_500)),
+        number(
+            "gco2_per_kwh",
+            "g/kWh",
+            "carbon of the contract, at any carbon price too; blank = 0",
+            band=(0, 1_500),
+        ),
         date("start_date", "first day; blank = always has"),
         date("end_date", "last day; blank = open"),
         *provenance(),

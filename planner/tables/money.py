@@ -39,6 +39,7 @@ COST_LINES = (
     "minimum_take",
     "ppa",
     "ppa_offset",
+    "carbon_offset",
 )
 """Cost lines that are paid, and so can be limited."""
 

@@ -113,6 +113,7 @@ PLAN_LINES = {
     "minimum_take": "Top-up of minimum bills",
     "ppa": "Energy contracts",
     "ppa_offset": "Energy charges of the tariff that contracts replace",
+    "carbon_offset": "Carbon price of the grid, less that of the contracts that replace it",
 }
 """Parts of the bill that the sheet carries as the plan has them: their steps are no product of two cells."""
 

@@ -250,6 +250,7 @@ BILL_LINES = (
     "ppa",
     "ppa_offset",
     "carbon",
+    "carbon_offset",
 )
 """Cost lines of the electricity bill, in reading order."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 import scenario_rows
+
+from planner.errors import InputError
 
 
 def test_a_share_of_a_contract_nobody_states_is_named_as_a_lower_bound() -> None:
@@ -65,12 +68,23 @@ def test_hours_named_afterwards_are_told_apart_from_the_year_a_plan_bills_them_i
         assert any("named afterwards" in text for text in warnings) is (named is not None)
 
 
-def test_a_contract_at_a_site_with_tiers_is_told_that_it_counts_towards_them() -> None:
+def test_contracts_that_cover_more_than_the_load_at_once_are_a_fault() -> None:
     rows = scenario_rows.tables()
     site = next(row for row in rows["sites"] if row.get("tariff"))
-    ppa = {**scenario_rows.STATED, "ppa": "wind", "site": site["site"], "share_fraction": 0.5}
-    ppa |= {"price_per_kwh": 0.05, "currency": "USD", "gco2_per_kwh": 20}
-    tiers = [row | {"tariff": site["tariff"]} for row in tiered("use", None, 0.1, 0.08)]
-    for more in ([], tiers):
-        warnings = scenario_rows.scenario({"tariffs": [*rows["tariffs"], *more], "ppas": [ppa]}).warnings
-        assert any("counts towards them" in text for text in warnings) is bool(more)
+    plain = {**scenario_rows.STATED, "site": site["site"], "price_per_kwh": 0.05, "currency": "USD"}
+
+    def shares(*terms):
+        ppas = [
+            plain | {"ppa": f"p{k}", "share_fraction": share, "start_date": first, "end_date": last}
+            for k, (share, first, last) in enumerate(terms)
+        ]
+        return scenario_rows.scenario({"ppas": ppas})
+
+    shares((0.6, None, "2027-06-30"), (0.7, "2027-07-01", None), (0.3, "2027-07-01", "2027-09-30"))
+    shares(*((0.1, None, None),) * 10)
+    for second in (None, "2027-06-30"):
+        with pytest.raises(InputError) as told:
+            shares((0.6, None, "2027-06-30"), (0.7, second, None))
+        fault = told.value.faults[-1]
+        assert fault.column == "share_fraction"
+        assert "sum to 1.3" in str(fault)

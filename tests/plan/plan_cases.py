@@ -851,6 +851,7 @@ CASES = {
 
 
 BESIDE_THEIR_CASES = {
+    "cost carbon_offset",
     "investment",
     *("ordered_in_time", "commissioned", "minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),

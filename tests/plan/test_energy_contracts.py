@@ -22,7 +22,7 @@ from small_scenarios import (
     solved,
 )
 
-from planner.plan import audit_plan
+from planner.plan import Plan, audit_plan
 from planner.solve import SolveOptions, solve
 
 pytestmark = pytest.mark.study
@@ -34,7 +34,7 @@ def contract(name, **more):
     return {"ppa": name, "site": "hall", "price_per_kwh": 0.06, "currency": "USD", **SAID, **more}
 
 
-def case(**more):
+def case(carbon_price_per_t=0.0, **more):
     """Return a hall that draws 40 kW in a quarter at 0.10 a kWh and 400 g, 2 litres of water a kWh."""
     tables = {
         "periods": quarters(1),
@@ -49,7 +49,7 @@ def case(**more):
         "offers": [purchase(price=100), rental(price=2.0)],
         "demand": demand(["2027-Q1"], 4),
     }
-    return scenario(tables | more)
+    return scenario(tables | more, carbon_price_per_t=carbon_price_per_t)
 
 
 def test_a_contract_on_a_share_replaces_the_energy_charge_on_that_share():
@@ -68,6 +68,35 @@ def test_a_contract_on_a_share_replaces_the_energy_charge_on_that_share():
     made = plan.headline["effective_mtok"]
     assert metric["carbon per effective token"] == pytest.approx(tonnes * 1e3 / made)
     assert metric["water per effective token"] == pytest.approx(40 * FIRST * 2 / made)
+
+
+def test_covered_energy_fills_no_tiers_counts_to_no_minimum_and_bears_its_own_carbon():
+    tiers = {"charge": "energy", "tier_of": "use", "tier_unit": "kwh"}
+    tariffs = [
+        energy("low", 0.1, **tiers, tier_from=0),
+        energy("high", 0.2, **tiers, tier_from=10_000),
+        energy("least", 4_000, charge="minimum") | {"price_unit": "month"},
+    ]
+    priced = case(
+        carbon_price_per_t=50.0,
+        tariffs=tariffs,
+        sites=[hall(opening_cost=10.0), cloud()],
+        offers=[purchase(price=100)],
+        ppas=[contract("hydro", share_fraction=0.75, gco2_per_kwh=24)],
+    )
+    plan = solved(priced)
+    assert audit_plan(plan).passed
+    # 10 of 40 kW are the utility's: no month of a quarter reaches 10,000 kWh, and each is topped up to 4,000.
+    assert line(plan, "energy_tiers") == pytest.approx(0.0, abs=1e-6)
+    assert line(plan, "minimum_take") == pytest.approx(3 * 4_000 - 10 * 0.1 * FIRST)
+    carbon = line(plan, "carbon") + line(plan, "carbon_offset")
+    assert carbon == pytest.approx((10 * 400 + 30 * 24) * FIRST / 1e6 * 50)
+    costs = plan["costs"]
+    wrong = costs.assign(
+        amount=costs["amount"].where(costs["line"] != "carbon_offset", costs["amount"] * 1.01)
+    )
+    changed = Plan(plan.headline, {**plan.frames, "costs": wrong}, plan.scenario)
+    assert "cost carbon_offset" in set(audit_plan(changed).failures["check"])
 
 
 def test_a_profile_is_paid_in_full_and_a_date_halves_it():

@@ -32,6 +32,8 @@ ENERGY_HARD: Band = (-0.2, 1.0)
 ENERGY_SOFT: Band = (0.01, 0.5)
 """All hours together, USD per kWh. Unsourced estimate; shipped tariffs of one flat charge: 0.05..0.2."""
 MARKET_HARD: Band = (-1, 2)
+SHARES_AGREE = 1e-9
+"""What sums of shares may be above 1 by rounding."""
 
 
 def charge_has_its_unit(view: View) -> Iterator[Finding]:
@@ -176,16 +178,6 @@ def coincident_peaks_are_billed_a_year_later(view: View) -> Iterator[Finding]:
         yield Notice(sites.fault(at, "tariff", message))
 
 
-def contracts_count_in_full(view: View) -> Iterator[Finding]:
-    """Yield energy contracts at sites whose tariff has tiers or a minimum, towards which covered energy counts."""
-    ppas, tariffs = view["ppas"], view["tariffs"].frame
-    by_use = tariffs["tier_of"].notna() | (tariffs["charge"] == "minimum")
-    tariff = view.lookup(ppas.frame["site"], "sites", "tariff")
-    for at in rows_where(ppas, tariff.isin(tariffs.loc[by_use, "tariff"])):
-        message = "the site's tariff has tiers or a minimum: energy under the contract counts towards them in a plan"
-        yield Notice(ppas.fault(at, "site", message))
-
-
 def tiers_of_windows_agree(view: View) -> Iterator[Finding]:
     """Yield sites whose tariff has energy tiers in windows that a plan can only bill at their mean."""
     sites, tariffs = view["sites"], view["tariffs"].frame
@@ -237,11 +229,22 @@ def contract_is_a_share_or_a_profile(view: View) -> Iterator[Finding]:
     kind = view.lookup(frame["site"], "sites", "kind")
     for at in rows_where(ppas, kind.eq("cloud")):
         yield ppas.fault(at, "site", "a cloud site buys no energy of its own")
-    shares = frame["share_fraction"].groupby(frame["site"]).transform("sum")
-    for at in rows_where(ppas, shares > 1):
-        yield Notice(
-            ppas.fault(at, "share_fraction", "contracts of the site cover more than its load, if at once")
-        )
+
+
+def contracts_cover_no_more_than_the_load(view: View) -> Iterator[Finding]:
+    """Yield energy contracts from whose first day the shares that hold at a site on that day are above 1."""
+    ppas = view["ppas"]
+    frame = ppas.frame
+    first = frame["start_date"].fillna(pd.Timestamp.min)
+    last = frame["end_date"].fillna(pd.Timestamp.max)
+    for at in rows_where(ppas, frame["share_fraction"].notna()):
+        day = first.iloc[at]
+        held = (frame["site"] == frame["site"].iloc[at]) & (first <= day) & (last >= day)
+        shares = float(frame.loc[held, "share_fraction"].sum())
+        if shares > 1 + SHARES_AGREE:
+            since = "at the start" if day == pd.Timestamp.min else f"on {day:%Y-%m-%d}"
+            message = f"shares of contracts that hold {since} at the site sum to {shares:g}: at most 1"
+            yield ppas.fault(at, "share_fraction", message)
 
 
 def limits_can_be_measured(view: View) -> Iterator[Finding]:
@@ -312,10 +315,6 @@ RULES = (
         ("sites.tariff", "sites.kind", "tariffs.named_hours"),
     ),
     Rule(
-        contracts_count_in_full,
-        ("ppas.site", "sites.tariff", "tariffs.tier_of", "tariffs.charge"),
-    ),
-    Rule(
         tiers_of_windows_agree,
         (
             "sites.tariff",
@@ -332,6 +331,10 @@ RULES = (
     Rule(
         contract_is_a_share_or_a_profile,
         ("ppas.share_fraction", "ppas.kw", "ppas.site", "ppas.start_date", "ppas.end_date", "sites.kind"),
+    ),
+    Rule(
+        contracts_cover_no_more_than_the_load,
+        ("ppas.share_fraction", "ppas.site", "ppas.start_date", "ppas.end_date"),
     ),
     Rule(
         limits_can_be_measured,

@@ -74,6 +74,7 @@ SOURCES: Mapping[str, Source] = {
     "minimum_take": topup_entries,
     "ppa": ppa_entries,
     "ppa_offset": ppa_entries,
+    "carbon_offset": ppa_entries,
     "egress": egress_entries,
     "optional_demand_value": value_entries,
     "commitment_after_horizon": commitment_entries,

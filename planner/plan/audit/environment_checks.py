@@ -54,13 +54,18 @@ def ppa(books: Books) -> Check:
 
 
 def ppa_entries(books: Books) -> pd.DataFrame:
-    """Return what contracts cost, and what the tariff's energy charges are spared by them."""
+    """Return what contracts cost, and what of the tariff's energy charges and of the grid's carbon they spare."""
     terms = contracts(books)
     covered = at(covered_kw(books), terms, PPA).fillna(0.0)
     tariff = at(books.block_price, terms, SITE_BLOCK)
     paid = covered.where(terms["share_fraction"].notna(), terms["kw"]) * terms["price"] * terms["hours"]
+    grid = books.facts.table("carbon", "region")["gco2_per_kwh"]
+    region = books.facts.sites["region"].reindex(terms["site"])
+    cleaner = grid.reindex(region).fillna(0.0).to_numpy(float) - terms["gco2_per_kwh"].fillna(0.0)
+    per_kwh = cleaner / (G_PER_KG * KG_PER_TONNE) * books.facts.scenario.settings.carbon_price_per_t
     return pd.concat(
         [
+            entries(terms, "carbon_offset", "opex", "mid", -covered * per_kwh * terms["hours"]),
             entries(terms, "ppa", "opex", "mid", paid),
             entries(terms, "ppa_offset", "opex", "mid", -covered * tariff * terms["hours"]),
         ],

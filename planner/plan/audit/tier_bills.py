@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from planner.coefficients.bill_tiers import LADDER_MONTH, demand_tiers, energy_tiers, ladder_rows
 from planner.coefficients.plan_meter import PlanMeter, billing_cells, plan_meter
 from planner.plan.audit.books import Books
+from planner.plan.audit.environment_checks import covered_kw
 from planner.plan.audit.hardware_costs import entries
 from planner.plan.audit.month_bills import dated_periods, month_bills
 from planner.units import KWH_PER_MWH
@@ -16,14 +19,22 @@ AMOUNTS = [*LADDER_MONTH, "first_component", "amount", "bare"]
 
 
 def site_meters(books: Books) -> dict[str, PlanMeter]:
-    """Return the load of every own and colocation site, laid out for billing."""
+    """Return the load of every own and colocation site, laid out for billing.
+
+    Peaks are the meter's; energy is what the utility settles, without what contracts cover.
+    """
     cells = billing_cells(dated_periods(books), books["block_cells"])
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
     drawn = books.grid_kw
+    covered = covered_kw(books).groupby(level=["site", "period", "block"]).sum()
+    settled = drawn - covered.reindex(drawn.index).fillna(0.0)
     meters = {}
     for site, offset in own["utc_offset_h"].items():
         known = drawn.index.get_level_values("site") == site
-        meters[str(site)] = plan_meter(cells, float(offset), drawn[known].droplevel("site"))
+        peaks, energy = (
+            plan_meter(cells, float(offset), kw[known].droplevel("site")) for kw in (drawn, settled)
+        )
+        meters[str(site)] = replace(peaks, kwh=energy.kwh)
     return meters
 
 
