@@ -5,52 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.tables.cost_lines import KEPT_LINES, LINE_ORDER, OWED_LINES
 from reports.content import Content, by_period
 from reports.labels import words
-
-LINE_ORDER = (
-    "hardware_purchase",
-    "installation",
-    "freight",
-    "duty",
-    "tax",
-    "hardware_residual",
-    "lease",
-    "reserved_rent",
-    "prepaid_rent_left",
-    "commitment_after_horizon",
-    "on_demand_rent",
-    "spot_rent",
-    "api_tokens",
-    "resale",
-    "facility_build",
-    "cooling_build",
-    "hall_retrofit",
-    "facility_residual",
-    "site_module",
-    "site_module_residual",
-    "delivered_not_powered",
-    "facility_rent",
-    "site_opening",
-    "site_fixed",
-    "energy",
-    "energy_tiers",
-    "demand_charge",
-    "demand_tiers",
-    "tariff_fixed",
-    "minimum_take",
-    "ppa",
-    "ppa_offset",
-    "carbon",
-    "carbon_offset",
-    "maintenance",
-    "spares",
-    "cooling_maintenance",
-    "staff",
-    "network",
-    "egress",
-)
-"""Cost lines in reading order; any other line follows them by name."""
 
 LEDGER = [
     "line",
@@ -113,16 +70,10 @@ def largest_lines(content: Content, most: int) -> pd.DataFrame:
     return pd.concat([wide.loc[large, ["label", "kind", *names]], other], ignore_index=True)
 
 
-RESIDUAL_LINES = ("hardware_residual", "facility_residual")
-"""Lines that are a value kept, not a payment."""
-COMMITMENT_LINE = "commitment_after_horizon"
-"""The charge for terms that outlive the horizon: no payment inside it."""
-
-
 def payments(content: Content) -> pd.DataFrame:
     """Return the cost rows that are really paid in the horizon: no value at its end or of demand, nothing sunk."""
     rows = counted(content)
-    return rows[~rows["line"].isin((*RESIDUAL_LINES, COMMITMENT_LINE))].reset_index(drop=True)
+    return rows[~rows["line"].isin((*KEPT_LINES, *OWED_LINES))].reset_index(drop=True)
 
 
 def depreciation(content: Content) -> pd.DataFrame:

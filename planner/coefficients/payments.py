@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.tables.cost_lines import check_line
+
 PAYMENT = ["line", "kind", "paid_period", "timing", "amount"]
 
 
@@ -31,6 +33,12 @@ def payment_rows(
         Column of ``frame`` with the period of payment.
     amount
         Currency per unit of the decision, undiscounted.
+
+    Raises
+    ------
+    ValueError
+        The line is not declared with this kind.
     """
+    check_line(line, kind)
     rows = frame[labels].assign(line=line, kind=kind, paid_period=frame[paid], timing=timing, amount=amount)
     return rows[rows["amount"] != 0.0]

@@ -8,7 +8,6 @@ of what the plan buys both columns sum to the same (FOCUS, column EffectiveCost)
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from planner.plan.finance.accounting import OPERATING
 from planner.plan.finance.assets import SUNK_LINE
 from planner.plan.finance.cash import FINANCING
 from planner.plan.plan import Plan
+from planner.tables.cost_lines import COST_LINE
 
 FOCUS_COLUMNS = (
     "AvailabilityZone",
@@ -65,14 +65,6 @@ FOCUS_COLUMNS = (
 )
 """The columns of FOCUS 1.0, in the specification's order of names."""
 
-SERVICE: Mapping[str, str] = {
-    "network": "Networking",
-    "maintenance": "Management and Governance",
-    "staff": "Management and Governance",
-}
-"""Cost line -> ServiceCategory, where it is not Compute."""
-FACILITY = ("facility", "hall", "cooling", "energy", "carbon", "demand", "tariff", "site", "water", "minimum")
-"""Beginnings of the names of cost lines of halls and power: ServiceCategory Other."""
 TERM_LINES = ("lease", "reserved_rent")
 ROW = ["line", "period", "site", "offer", "billed", "effective", "charge", "frequency", "status"]
 
@@ -203,7 +195,8 @@ def _quantities(plan: Plan, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]
 
 
 def _category(line: str) -> str:
-    return SERVICE.get(line, "Other" if line.startswith(FACILITY) else "Compute")
+    """Return the ServiceCategory of a cost line."""
+    return COST_LINE[line].service
 
 
 def _description(rows: pd.DataFrame) -> pd.Series:

@@ -9,6 +9,7 @@ from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import cost_terms
 from planner.inputs import Scenario
+from planner.tables.cost_lines import check_line
 from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 LEDGER = [
@@ -50,6 +51,8 @@ def cost_ledger(
     column = terms["column"].to_numpy(int)
     level = np.where(column >= 0, values[np.maximum(column, 0)], 1.0)
     amount = terms["amount"].to_numpy(float) * level
+    for line, kind in terms[["line", "kind"]].drop_duplicates().itertuples(index=False):
+        check_line(line, kind)
     rows = terms.assign(
         amount=amount,
         discounted=amount * terms["discount_factor"],

@@ -12,20 +12,10 @@ from planner.inputs import Scenario
 from planner.plan.bands import band_metrics
 from planner.plan.pools import at_listed_size
 from planner.plan.priorities import priority_metrics
+from planner.tables.cost_lines import DECLARED
 from planner.units import KG_PER_TONNE, L_PER_M3, SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 MINUTES_PER_HOUR = 60.0
-ELECTRICITY_LINES = (
-    "energy",
-    "energy_tiers",
-    "demand_charge",
-    "demand_tiers",
-    "tariff_fixed",
-    "minimum_take",
-    "ppa",
-    "ppa_offset",
-)
-"""Cost lines of the electricity bill."""
 
 
 def token_frame(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -70,10 +60,10 @@ def accounting_cost(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd
     """Return the sources' cost by part: accelerator depreciation, electricity, staff, network (undiscounted).
 
     Depreciation of bought units is straight line to zero over their life from the day they serve, inside the horizon;
-    the price of leases, reservations and rentals stands beside it as the accelerators' own cost.
+    the price of leases, reservations, rentals and API tokens stands beside it as the accelerators' own cost, what
+    units taken out are sold for is taken off. Which line belongs to which part: ``planner/tables/cost_lines.py``.
     """
-    costs = frames["costs"]
-    lines = costs.groupby("line")["amount"].sum()
+    lines = frames["costs"].groupby("line")["amount"].sum()
     orders = frames["orders"]
     bought = orders[orders["mode"] == "purchase"]
     life = scenario.tables["products"].set_index("product")["life_years"]
@@ -81,17 +71,12 @@ def accounting_cost(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd
     used = end_years - bought["in_service_period"].map(c.periods["start_years"])
     years = bought["product"].map(life)
     depreciation = float((bought["units"] * bought["unit_price"] * np.minimum(used, years) / years).sum())
-    rented = float(lines.reindex(["lease", "reserved_rent", "on_demand_rent", "spot_rent"]).fillna(0.0).sum())
-    electricity = float(lines.reindex(list(ELECTRICITY_LINES)).fillna(0.0).sum())
-    return pd.Series(
-        {
-            "accelerator depreciation": depreciation,
-            "accelerator rent": rented,
-            "electricity": electricity,
-            "operations staff": float(lines.get("staff", 0.0)),
-            "network": float(lines.get("network", 0.0)),
-        }
-    )
+    paid: dict[str, float] = {}
+    for line in DECLARED:
+        if line.unit_cost_part != "elsewhere":
+            amount = float(lines.get(line.name, 0.0))
+            paid[line.unit_cost_part] = paid.get(line.unit_cost_part, 0.0) + amount
+    return pd.Series({"accelerator depreciation": depreciation, **paid})
 
 
 def metric_frame(
@@ -151,14 +136,16 @@ def metric_frame(
                 horizon,
                 _ratio(amount, total["effective_mtok"]),
                 "currency/Mtok",
-                "part of (depreciation and rent + electricity + staff + network) / effective tokens, undiscounted",
+                "part of (depreciation and rent + API tokens - resale + electricity + staff + network) / effective "
+                "tokens, undiscounted",
             )
         )
     for name, definition in (
         ("cost_per_mtok_effective", "present value of all cost rows / present value of effective tokens"),
         (
             "accounting_cost_per_mtok",
-            "(accelerator depreciation and rent + electricity + staff + network) / effective tokens",
+            "(accelerator depreciation and rent + API tokens - resale + electricity + staff + network) / effective "
+            "tokens",
         ),
     ):
         add((name, "all", horizon, float(headline[name] or np.nan), "currency/Mtok", definition))  # type: ignore[arg-type]

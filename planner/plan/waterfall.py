@@ -30,6 +30,11 @@ LINKS = (
     ("cluster utilisation", "busy over installed unit-hours: peaks, failures, whole units, idle hours"),
     ("effective tokens", "x success x quality pass x latency pass, retries not counted"),
 )
+BOUGHT = (
+    "with API tokens",
+    "+ effective tokens bought by the million: no capacity of the plan's behind them",
+)
+"""Last link of what is also served by token services."""
 FLOPS_PER_PARAMETER = 2.0
 COLUMNS = ["scope", "link", "value", "unit", "factor", "loss_fraction", "binding", "basis"]
 
@@ -38,19 +43,27 @@ def waterfall_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd
     """Return the chain for every workload and for all: Mtok over the horizon after each link.
 
     Points of split phases enter by their decode side. Opaque points have no compute behind them: their chain begins
-    at the engine. ``binding`` marks the link with the largest loss.
+    at the engine. Tokens bought from services come last, so that the chain ends at all effective tokens.
+    ``binding`` marks the link with the largest loss.
     """
-    table = _chain(scenario, c, frames)
-    if table.empty:
+    table = _chain(scenario, c, frames).reset_index(drop=True)
+    bought = frames["api"].groupby("workload")["effective_mtok"].sum()
+    bought = bought[bought > 0.0]
+    if table.empty and bought.empty:
         return pd.DataFrame(columns=COLUMNS)
     names = [name for name, _ in LINKS]
     by_workload = table.groupby("workload", sort=False)[names].sum(min_count=1)
     complete = table[names].notna().all(axis=1).groupby(table["workload"], sort=False).all()
     by_workload.loc[~complete, names[:2]] = np.nan
-    parts = [_rows(str(workload), values) for workload, values in by_workload.iterrows()]
     total = by_workload.sum(min_count=1)
     if not complete.all():
         total[names[:2]] = np.nan
+    if len(bought):
+        by_workload = by_workload.reindex(by_workload.index.union(bought.index, sort=False))
+        both = by_workload[names[-1]].fillna(0.0) + bought.reindex(by_workload.index).fillna(0.0)
+        by_workload[BOUGHT[0]] = both.where(by_workload.index.isin(bought.index))
+        total[BOUGHT[0]] = both.sum()
+    parts = [_rows(str(workload), values) for workload, values in by_workload.iterrows()]
     return pd.concat([_rows("all", total), *parts], ignore_index=True)
 
 
@@ -59,7 +72,7 @@ def _rows(scope: str, values: pd.Series) -> pd.DataFrame:
     factor = known / known.shift(1)
     loss = 1.0 - factor
     binding = loss.idxmax() if loss.notna().any() and loss.max() > 0 else None
-    basis = dict(LINKS)
+    basis = dict((*LINKS, BOUGHT))
     return pd.DataFrame(
         {
             "scope": scope,

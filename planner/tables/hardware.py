@@ -298,7 +298,7 @@ DEPRECIATION = Table(
     "how each class of asset is written off, in the books and for tax; a class without a row: level over its life",
     ("asset_class",),
     (
-        key("asset_class", "class of a product, or building, cooling_plant, site_opening"),
+        key("asset_class", "class of a product, or building, cooling_plant, power_path, site_opening"),
         choice("book_method", "method in the books", ("straight_line", "declining_balance", "macrs")),
         positive(
             "book_life_years",

@@ -2,46 +2,8 @@
 
 from __future__ import annotations
 
+from planner.tables.cost_lines import PAID_LINES
 from planner.tables.schema import Table, choice, key, number, positive, provenance, text
-
-COST_LINES = (
-    "hardware_purchase",
-    "installation",
-    "freight",
-    "duty",
-    "tax",
-    "lease",
-    "reserved_rent",
-    "on_demand_rent",
-    "spot_rent",
-    "api_tokens",
-    "maintenance",
-    "spares",
-    "facility_rent",
-    "staff",
-    "network",
-    "egress",
-    "resale",
-    "facility_build",
-    "cooling_build",
-    "hall_retrofit",
-    "cooling_maintenance",
-    "site_module",
-    "delivered_not_powered",
-    "site_opening",
-    "site_fixed",
-    "tariff_fixed",
-    "energy",
-    "carbon",
-    "demand_charge",
-    "energy_tiers",
-    "demand_tiers",
-    "minimum_take",
-    "ppa",
-    "ppa_offset",
-    "carbon_offset",
-)
-"""Cost lines that are paid, and so can be limited."""
 
 BUDGETS = Table(
     "budgets",
@@ -52,7 +14,7 @@ BUDGETS = Table(
         choice("kind", "what it limits", ("capex", "opex", "total")),
         key("period", "which period; blank = the whole horizon", "periods.period", required=False),
         key("site", "which site; blank = all", "sites.site", required=False),
-        choice("line", "which cost line; blank = all", COST_LINES, required=False),
+        choice("line", "which cost line; blank = all", PAID_LINES, required=False),
         key(
             "business",
             "which business line, which pays its share of each period's forecast in effective tokens; blank = all",

@@ -11,7 +11,6 @@ from reports.calculation.hardware import offer_price, order_discounts, term_stat
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
 from reports.content import by_period
-from reports.costs import COMMITMENT_LINE
 
 RENT_LINES = {
     "lease": ("lease", "Lease payments"),
@@ -76,7 +75,7 @@ def _beyond(rows: Rows, time: Clock) -> None:
         )
         for offer, rent_at, worth_at in zip(by_offer["rent"]["offer"], left, worth, strict=True)
     ]
-    rows.line_total(COMMITMENT_LINE, "Terms that outlive the horizon", parts, "end", currency)
+    rows.line_total("commitment_after_horizon", "Terms that outlive the horizon", parts, "end", currency)
 
 
 def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:

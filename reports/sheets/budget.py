@@ -5,11 +5,12 @@ from __future__ import annotations
 import pandas as pd
 from openpyxl import Workbook
 
+from planner.tables.cost_lines import KEPT_LINES
 from reports import styles
 from reports.blocks import list_block, time_block, time_columns
 from reports.cells import put
 from reports.content import Content, by_period
-from reports.costs import RESIDUAL_LINES, budget_use, counted, depreciation, ledger, line_rank, payments
+from reports.costs import budget_use, counted, depreciation, ledger, line_rank, payments
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, repeat_title_only, section, start_page
 
@@ -108,7 +109,7 @@ def _after(page: Page) -> None:
     content = page.content
     section(page, "At the end of the horizon", time_columns(content))
     costs = counted(content)
-    residual = -float(costs.loc[costs["line"].isin(RESIDUAL_LINES), "amount"].sum())
+    residual = -float(costs.loc[costs["line"].isin(KEPT_LINES), "amount"].sum())
     rows = ledger(content)
     sunk = float(rows.loc[rows["kind"] == "sunk", "amount"].sum())
     for label, value, meaning in (

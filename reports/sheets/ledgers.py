@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 from openpyxl import Workbook
 
+from planner.tables.cost_lines import KEPT_LINES, OWED_LINES
 from reports import styles
 from reports.blocks import time_block, time_columns
 from reports.content import Content, by_period
-from reports.costs import COMMITMENT_LINE, RESIDUAL_LINES, counted, line_rank
+from reports.costs import counted, line_rank
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, repeat_title_only, section, start_page
 
@@ -33,7 +34,7 @@ def fill(book: Workbook, content: Content) -> None:
     """Write the economic, the accounting and the cash ledger, book values and the trend of unit cost."""
     page = start_page(book, content, "Ledgers", "output", PURPOSE)
     costs = counted(content)
-    ended = costs["line"].isin((*RESIDUAL_LINES, COMMITMENT_LINE))
+    ended = costs["line"].isin((*KEPT_LINES, *OWED_LINES))
     _block(page, costs[~ended], ["line"], "All cost in the horizon", after=costs[ended])
     books = _dated(content, "accounting", ["category", "line", "use", "period", "amount"])
     section(page, "Accounting ledger: expense by category and use", time_columns(content))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from openpyxl import Workbook
 
+from planner.tables.cost_lines import BILL_LINES
 from reports import styles
 from reports.blocks import list_block, time_block, time_columns
 from reports.charts import ROWS, used_and_limit
@@ -238,21 +239,6 @@ def _peaks(page: Page) -> None:
     labels = {"site": Label("Site", width=20), "component": Label("Charge", width=12)}
     most = list(wide[list(content.timeline.names)].max(axis=1)) if len(wide) else []
     time_block(page, wide, ["site", "component"], "kW", styles.QUANTITY, "Highest", most, labels)
-
-
-BILL_LINES = (
-    "energy",
-    "energy_tiers",
-    "demand_charge",
-    "demand_tiers",
-    "tariff_fixed",
-    "minimum_take",
-    "ppa",
-    "ppa_offset",
-    "carbon",
-    "carbon_offset",
-)
-"""Cost lines of the electricity bill, in reading order."""
 
 
 def _bill(page: Page) -> None:

@@ -88,7 +88,8 @@ def _two_costs(page: Page) -> None:
         (
             "Accounting",
             "accounting_cost_per_mtok",
-            "depreciation and rent of accelerators + electricity + staff + network; no space, upkeep or residual",
+            "depreciation and rent of accelerators + API tokens - resale + electricity + staff + network; no space, "
+            "upkeep or residual",
         ),
     ]
     for label, key, meaning in rows:
@@ -109,7 +110,7 @@ def _waterfall(page: Page) -> None:
     section(page, "Token waterfall: where capacity goes on its way to an effective token", len(WATERFALL))
     steps = content.frame("waterfall", [name for name in WATERFALL if name != "lost"])
     before = steps.groupby(["scope", "unit"], sort=False)["value"].shift(1) if len(steps) else steps["value"]
-    steps = steps.assign(lost=(before - steps["value"]).fillna(0.0))
+    steps = steps.assign(lost=(before - steps["value"]).fillna(0.0).clip(lower=0.0))
     labels = {
         "scope": Label("Scope", width=30),
         "value": Label("Left after the link", "", styles.QUANTITY, 14),

@@ -11,10 +11,8 @@ from plan_cases import base_tables, cloud_offer, demand, scenario_of, solved, wo
 
 from planner.inputs import Settings
 from planner.pipeline import RunOptions, run_plan
-from planner.plan.audit.accounts import SOURCES
 from planner.plan.finance.accounting import OPERATING
 from planner.plan.finance.case import investment_frame, life_frame
-from planner.tables.money import COST_LINES
 
 YEARS = pd.DataFrame(
     {"period": ["2027", "2028"], "start_years": [0.0, 1.0], "years": 1.0, "mid_years": [0.5, 1.5]}
@@ -133,11 +131,3 @@ def test_a_unit_used_a_tenth_costs_ten_times_as_much_a_token_and_the_rest_is_its
     used = trend["expense_per_mtok"] - trend["idle_expense_per_mtok"]
     assert used.to_numpy() == pytest.approx(np.full(4, 0.992), abs=5e-4)
     assert full["unit_cost_trend"]["idle_expense"].to_numpy() == pytest.approx(np.zeros(4), abs=1e-6)
-
-
-def test_every_cost_line_that_is_paid_can_be_limited():
-    not_paid = {
-        *("hardware_residual", "facility_residual", "site_module_residual", "prepaid_rent_left"),
-        *("commitment_after_horizon", "optional_demand_value", "sunk_book_value"),
-    }
-    assert set(COST_LINES) == set(SOURCES) - not_paid

@@ -11,20 +11,12 @@ from planner.plan.audit.api_costs import SERVICE, api_made, routed_requests
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import per_hour
 from planner.plan.audit.report import Check, beside, breaches, compare, total
+from planner.tables.cost_lines import lines_with
 from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
 WORKLOAD_PERIOD = ["workload", "period"]
-RENTS = ("lease", "reserved_rent", "on_demand_rent", "spot_rent")
-ELECTRICITY = (
-    "energy",
-    "energy_tiers",
-    "demand_charge",
-    "demand_tiers",
-    "tariff_fixed",
-    "minimum_take",
-    "ppa",
-    "ppa_offset",
-)
+ACCOUNTED = lines_with(lambda line: line.unit_cost_part != "elsewhere")
+"""Cost lines of the accounting unit cost."""
 
 
 def made_tokens(books: Accounts) -> pd.DataFrame:
@@ -175,7 +167,7 @@ def accounting_unit_cost(books: Accounts) -> Check:
     """Return the check of accounting_cost_per_mtok, undiscounted over the horizon.
 
     (straight-line depreciation of bought units over their life, from the day they serve, + rents of units +
-    electricity + staff + network) / effective Mtok
+    API tokens - resale + electricity + staff + network) / effective Mtok
     """
     own, orders, periods = books.ledger, books.orders, books.facts.periods
     bought = orders[orders["mode"].eq("purchase")]
@@ -183,7 +175,7 @@ def accounting_unit_cost(books: Accounts) -> Check:
     end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
     used = np.minimum(end_years - periods["start_years"].to_numpy()[first], bought["life_years"])
     depreciation = (bought["units"] * bought["paid_price"] * used / bought["life_years"]).sum()
-    paid = own.loc[own["line"].isin([*RENTS, *ELECTRICITY, "staff", "network"]), "amount"].sum()
+    paid = own.loc[own["line"].isin(ACCOUNTED), "amount"].sum()
     made = made_tokens(books)["effective_mtok"].sum()
     return _ratio(
         "accounting_unit_cost", books, "accounting_cost_per_mtok", float(depreciation + paid), float(made)

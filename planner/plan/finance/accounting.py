@@ -11,9 +11,9 @@ from planner.inputs import Scenario
 from planner.plan.finance.assets import written_off
 from planner.plan.finance.calendar import by_period
 from planner.plan.finance.commitments import borrowing_rate, payment_matrix, right_of_use, service_share
-from planner.plan.finance.use import LOAD_LINES
+from planner.tables.cost_lines import LOAD_LINES
 
-ENTRY = ["line", "category", "period", "site", "offer", "product", "use", "amount"]
+ENTRY = ["line", "category", "period", "site", "offer", "product", "workload", "use", "amount"]
 PLACE = ["line", "site", "offer", "product"]
 OPERATING = ("depreciation", "operating expense", "lease depreciation", "lease interest")
 """Categories of running the fleet; the others are loan interest and tax."""
@@ -22,7 +22,7 @@ OPERATING = ("depreciation", "operating expense", "lease depreciation", "lease i
 def operating_entries(
     scenario: Scenario, frames: Mapping[str, pd.DataFrame], calendar: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return expenses before loans and tax: line, category, period, site, offer, product, amount.
+    """Return expenses before loans and tax: line, category, period, site, offer, product, workload, amount.
 
     depreciation        of every asset by its class's method, in the horizon and until the end of its life
     lease depreciation  of a right of use, level over the term; lease interest beside it
@@ -53,10 +53,11 @@ def operating_entries(
     paid = costs[costs["kind"].eq("opex") & costs["timing"].ne("end")]
     paid = paid[~paid["line"].isin(committed["line"].unique())]
     paid = paid.assign(product=paid["offer"].map(products).astype("str"), category="operating expense")
-    parts.append(paid[[*PLACE, "category", "period", "amount"]])
+    parts.append(paid[[*PLACE, "workload", "category", "period", "amount"]])
     names = [name for name in ENTRY if name not in ("use", "amount")]
     return (
         pd.concat(parts, ignore_index=True)
+        .astype(dict.fromkeys(names, "str"))
         .groupby(names, dropna=False, sort=False, as_index=False)["amount"]
         .sum()
         .astype(dict.fromkeys(names, "str"))
@@ -67,7 +68,7 @@ def split_by_use(entries: pd.DataFrame, shares: pd.DataFrame, calendar: pd.DataF
     """Return the entries with ``use``: the part of standing cost whose hours were busy, and the idle part.
 
     used     busy hours of the units it stands for; idle  the rest of their hours, a row of its own
-    load     cost that follows load by itself (energy, carbon, demand charge)
+    load     cost that follows load by itself (energy, carbon, demand charge, API tokens; ``follows_load``)
     after    falls after the horizon, where no load is planned
     whole    nothing stands there whose hours could be counted
     """

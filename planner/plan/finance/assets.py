@@ -12,14 +12,11 @@ from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.finance import declining_balance, macrs, straight_line
 from planner.inputs import Scenario
 from planner.plan.finance.calendar import edges, spread
+from planner.tables.cost_lines import DECLARED
 
 SUNK_LINE = "sunk_book_value"
-LINE_CLASSES = {
-    "facility_build": "building",
-    "cooling_build": "cooling_plant",
-    "hall_retrofit": "cooling_plant",
-    "site_opening": "site_opening",
-}
+MODULE_LINE = "site_module"
+RETROFIT_LINE = "hall_retrofit"
 AT_ONCE_YEARS = 1e-6
 """Life of what is expensed in the period in which it is paid."""
 DAYS_PER_YEAR = 365.25
@@ -52,27 +49,33 @@ def asset_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.Dat
     """Return the asset register: one row per capex line, place and decision, and per existing lot.
 
     An asset costs what is paid for it inside the horizon, whenever that is; it is written off from its first day in
-    service. Capex of no order and no building (an opening) serves from the period in which it is paid. Credits are
-    taken in the period in which they are paid.
+    service: modules on the path to power from the period in which they carry power. Capex of no order, no
+    building and no module (an opening) serves from the period in which it is paid. Credits are taken in the period
+    in which they are paid.
 
     Returns
     -------
     DataFrame with ASSET columns; years from the start of the horizon.
     """
-    known = _in_service(c, frames)
     costs = frames["costs"]
-    capex = costs[costs["kind"].eq("capex") & costs["timing"].ne("end")]
-    found = pd.MultiIndex.from_frame(capex[KEY[1:]]).isin(pd.MultiIndex.from_frame(known[KEY[1:]]))
-    capex = capex.assign(decided_period=capex["decided_period"].where(found, capex["period"]))
-    summed = capex.groupby(KEY, dropna=False, sort=False, as_index=False)["amount"].sum()
-    summed = summed[summed["amount"].abs() > 1e-6].rename(columns={"amount": "cost"})
-    table = summed.merge(known, on=KEY[1:], how="left", validate="many_to_one")
-    own = table["decided_period"].map(c.periods["start_years"]).astype(float)
+    capex = costs[costs["kind"].eq("capex") & costs["timing"].ne("end") & costs["line"].ne(MODULE_LINE)]
+    changed = capex["line"] == RETROFIT_LINE
+    table = pd.concat(
+        [
+            _placed(capex[~changed], _in_service(c, frames)),
+            _placed(capex[changed], _retrofits(c)),
+            _modules(scenario, frames),
+        ],
+        ignore_index=True,
+    )
+    own = (
+        table["in_service_period"].fillna(table["decided_period"]).map(c.periods["start_years"]).astype(float)
+    )
     table["in_service_years"] = table["in_service_years"].fillna(own)
     table["in_service_period"] = table["in_service_period"].fillna(table["decided_period"])
     products = scenario.tables["products"].set_index("product")
     of_product = table["product"].map(products["asset_class"]).astype("str")
-    of_line = table["line"].map(LINE_CLASSES).astype("str")
+    of_line = table["line"].map({line.name: line.asset_class for line in DECLARED}).astype("str")
     table["asset_class"] = of_product.fillna(of_line).fillna("other")
     policy = scenario.tables["depreciation"].set_index("asset_class")
     for name in POLICY:
@@ -99,6 +102,15 @@ def asset_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.Dat
     )
 
 
+def _placed(capex: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    """Return capex by line, place and decision as ``cost``, with when what was decided there comes into service."""
+    found = pd.MultiIndex.from_frame(capex[KEY[1:]]).isin(pd.MultiIndex.from_frame(known[KEY[1:]]))
+    capex = capex.assign(decided_period=capex["decided_period"].where(found, capex["period"]))
+    summed = capex.groupby(KEY, dropna=False, sort=False, as_index=False)["amount"].sum()
+    summed = summed[summed["amount"].abs() > 1e-6].rename(columns={"amount": "cost"})
+    return summed.merge(known, on=KEY[1:], how="left", validate="many_to_one")
+
+
 def _in_service(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return site, offer, cooling, decided_period, product, in_service_period, in_service_years, life_years."""
     stands = c.stands.drop_duplicates(["offer", "product"]).set_index("offer")
@@ -121,6 +133,38 @@ def _in_service(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataF
     both = pd.concat([orders, builds[orders.columns]], ignore_index=True)
     both = both.rename(columns={"period": "decided_period"})
     return both.assign(in_service_years=both["in_service_period"].map(c.periods["start_years"]).astype(float))
+
+
+def _retrofits(c: Coefficients) -> pd.DataFrame:
+    """Return site, offer, cooling, decided_period, in_service_period, in_service_years of halls whose cooling changes.
+
+    Several coolings changed to one in the same period are one asset, in service with the first of them.
+    """
+    first = c.retrofits.sort_values("in_service_ordinal").drop_duplicates(["site", "cooling", "period"])
+    names = c.periods.index.to_numpy()[first["in_service_ordinal"].to_numpy(int)]
+    return pd.DataFrame(
+        {
+            "site": first["site"],
+            "offer": pd.Series(np.nan, index=first.index, dtype="str"),
+            "cooling": first["cooling"],
+            "decided_period": first["period"],
+            "in_service_period": names.astype(str),
+            "in_service_years": c.periods["start_years"].reindex(names).to_numpy(float),
+        }
+    ).astype(dict.fromkeys(("site", "cooling", "decided_period", "in_service_period"), "str"))
+
+
+def _modules(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the modules ordered, in service from the period in which they carry power, for their own life."""
+    ordered = frames["modules"]
+    life = scenario.tables["site_modules"].set_index(["site", "module"])["life_years"]
+    label = pd.MultiIndex.from_frame(ordered[["site", "module"]])
+    return ordered.assign(
+        line=MODULE_LINE,
+        decided_period=ordered["period"],
+        in_service_period=ordered["energised_period"],
+        life_years=life.reindex(label).to_numpy(float),
+    )[["line", "site", "decided_period", "in_service_period", "life_years", "cost"]]
 
 
 def _lots(scenario: Scenario, c: Coefficients) -> pd.DataFrame:

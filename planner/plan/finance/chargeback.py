@@ -21,7 +21,8 @@ def chargeback_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
     """Return view, business, period, amount: the operating expense of each period of the horizon, handed on.
 
     by use         what a business line's requests keep busy: standing cost by busy unit-hours of the product and
-                   site, energy and carbon by the energy its load adds; idle capacity is a row that nobody pays
+                   site, energy and carbon by the energy its load adds, what a workload alone causes (API tokens,
+                   egress) by its business; idle capacity is a row that nobody pays
     by allocation  all of it, in the share of the forecast in effective tokens: what a line asked for, used or not
     fully loaded   by use, with idle capacity on top in proportion
 
@@ -57,8 +58,12 @@ def _by_use(books: pd.DataFrame, frames: Mapping[str, pd.DataFrame], business: p
         kwh=serving["units_running"] * serving["hours"] * serving["added_kw"],
     )
     idle = books[books["use"] == "idle"]
-    parts = [idle[["period", "amount"]].assign(business=IDLE)]
-    left = books[books["use"] != "idle"].reset_index(drop=True)
+    own = books["use"].ne("idle") & books["workload"].notna()
+    parts = [
+        idle[["period", "amount"]].assign(business=IDLE),
+        books.loc[own, ["period", "amount"]].assign(business=books.loc[own, "workload"].map(business)),
+    ]
+    left = books[books["use"].ne("idle") & ~own].reset_index(drop=True)
     ladder = [
         (left["use"].eq("load"), ["period", "site"], "kwh"),
         (left["product"].notna(), ["period", "site", "product"], "hours"),

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-LOAD_LINES = ("energy", "carbon", "demand_charge", "water", "api_tokens", "egress")
-"""Cost lines that follow load by themselves."""
 UNIT = ["period", "site", "product"]
 
 
