@@ -13,6 +13,8 @@ from planner.cli.options import json_option
 from planner.errors import Fault, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     import pandas as pd
 
 CONVENTIONS = (
@@ -20,7 +22,8 @@ CONVENTIONS = (
     "weekend is Saturday and Sunday; holidays are not known",
     "energy tiers fill over the month and are shared pro rata among its windows",
     "a ratchet looks at the months of the data given (and of --history), each charge with its own peak",
-    "a minimum is a top-up: monthly ones first, the yearly one after them",
+    "a levy is a share of the charges before levies and minimums",
+    "a minimum is a top-up of energy, demand and fixed charges: monthly ones first, the yearly one after them",
 )
 
 
@@ -45,6 +48,8 @@ CONVENTIONS = (
     help="Load of earlier whole months, for ratchets and named hours.",
 )
 @click.option("--contract-kw", type=float, help="Contracted kW, for charges and minimums on a share of it.")
+@click.option("--power-factor", type=float, help="kW per kVA of the load, for URDB rates that bill kVA.")
+@click.option("--label", help="Which rate, when a URDB file holds several.")
 @click.option("--scenario", help="Scenario whose tariffs and markets come first; else the shipped ones.")
 @json_option
 def bill(
@@ -52,6 +57,8 @@ def bill(
     load_file: Path,
     history_file: Path | None,
     contract_kw: float | None,
+    power_factor: float | None,
+    label: str | None,
     scenario: str | None,
     as_json: bool,
 ) -> None:
@@ -63,44 +70,38 @@ def bill(
     from planner.coefficients.bill import yearly_bill
     from planner.inputs.meter_load import read_meter_load
 
-    rows, wholesale = tariff_rows(tariff, scenario)
+    if tariff.lower().endswith(".json"):
+        rows, wholesale, notes = rate_file_rows(tariff, scenario, label, power_factor)
+    elif label is not None or power_factor is not None:
+        raise click.UsageError("--label and --power-factor belong to a URDB file")
+    else:
+        rows, wholesale, notes = *tariff_rows(tariff, scenario), ()
     history = None if history_file is None else read_meter_load(history_file)
     found = yearly_bill(
         rows, read_meter_load(load_file), wholesale=wholesale, contract_kw=contract_kw, history=history
     )
     if as_json:
-        echo_json(found.as_json())
+        echo_json({**found.as_json(), "conventions": CONVENTIONS, "notes": notes})
         return
     months = found.by_month.reset_index()
     click.echo(f"{found.tariff}, {found.currency}")
-    click.echo(frame_text(months.round(2)))
+    click.echo(frame_text(_cents(months, months.columns[1:])))
     parts = found.lines.groupby(["component", "charge", "unit"], sort=False)[["quantity", "amount"]].sum()
-    click.echo(frame_text(parts.reset_index().round(2)))
+    click.echo(frame_text(_cents(parts.reset_index(), ["quantity", "amount"])))
     click.echo(f"total {found.as_json()['total']:,.2f} {found.currency}")
-    for line in CONVENTIONS:
+    for line in (*notes, *CONVENTIONS):
         click.echo(f"  {line}")
 
 
 def tariff_rows(tariff: str, scenario: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tariff's rows and the wholesale table: of a URDB file, of a scenario, or of the shipped catalogue.
+    """Return the tariff's rows and the wholesale table, of a scenario or of the shipped catalogue.
 
     Raises
     ------
     InputError
         No such tariff; the message names the nearest known one.
     """
-    from planner.inputs import load_scenario, typed_frame
-    from planner.inputs.catalog import shipped_catalog
-
-    if scenario is not None:
-        tables = load_scenario(scenario).tables
-    else:
-        shipped = shipped_catalog()
-        tables = {name: shipped[name].frame for name in ("tariffs", "wholesale")}
-    if tariff.lower().endswith(".json"):
-        from planner.inputs.importers.urdb import import_urdb
-
-        return typed_frame("tariffs", import_urdb(tariff).tables["tariffs"]), tables["wholesale"]
+    tables = _tables(scenario)
     rows = tables["tariffs"][tables["tariffs"]["tariff"] == tariff].reset_index(drop=True)
     if rows.empty:
         import difflib
@@ -111,3 +112,36 @@ def tariff_rows(tariff: str, scenario: str | None) -> tuple[pd.DataFrame, pd.Dat
         message = f"no such tariff{hint}; `planner catalog show tariffs` lists them"
         raise InputError([Fault("tariffs", message, column="tariff", value=tariff)])
     return rows, tables["wholesale"]
+
+
+def rate_file_rows(
+    file: str, scenario: str | None, label: str | None, power_factor: float | None
+) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
+    """Return the rows of a URDB file, the wholesale table, and what the reader of the bill should know of the file."""
+    from planner.inputs import typed_frame
+    from planner.inputs.importers.urdb import import_urdb
+
+    read = import_urdb(file, label=label, power_factor=power_factor)
+    return typed_frame("tariffs", read.tables["tariffs"]), _tables(scenario)["wholesale"], read.notes
+
+
+def _cents(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """Return the table with figures to the cent, as a bill to be compared states them."""
+    return table.assign(
+        **{name: _aligned([f"{value:,.2f}" for value in table[name]], name) for name in columns}
+    )
+
+
+def _aligned(texts: list[str], header: str) -> list[str]:
+    width = max(len(text) for text in (*texts, header))
+    return [text.rjust(width) for text in texts]
+
+
+def _tables(scenario: str | None) -> Mapping[str, pd.DataFrame]:
+    from planner.inputs import load_scenario
+    from planner.inputs.catalog import shipped_catalog
+
+    if scenario is not None:
+        return load_scenario(scenario).tables
+    shipped = shipped_catalog()
+    return {name: shipped[name].frame for name in ("tariffs", "wholesale")}

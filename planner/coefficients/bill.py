@@ -53,7 +53,7 @@ class Bill:
         return table.assign(total=table.sum(axis=1))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the bill as one JSON object: amounts by kind of charge, total, months and checks."""
+        """Return the bill as one JSON object: amounts by kind of charge, total, months, lines and checks."""
         months = self.by_month
         totals = {name: float(months[name].sum()) for name in (*CHARGES, "total")}
         by_month = [{"month": month, **row} for month, row in months.to_dict("index").items()]
@@ -62,6 +62,7 @@ class Bill:
             "currency": self.currency,
             **totals,
             "by_month": by_month,
+            "lines": self.lines.astype(object).where(self.lines.notna(), None).to_dict("records"),
             "unit_checks": dict(self.unit_checks),
         }
 

@@ -56,3 +56,26 @@ def test_a_gap_in_the_load_is_a_fault(load: str) -> None:
     result = CliRunner().invoke(main, ["bill", "ohio_industrial_average", "--load", load])
     assert result.exit_code == 2
     assert "load.csv" in result.stderr
+
+
+def test_a_kva_rate_is_billed_with_the_power_factor_and_the_file_is_commented(
+    load: str, tmp_path: Path
+) -> None:
+    rates = [{**foreign_files.RATE, "label": name, "flatdemandunit": "kVA"} for name in ("one", "two")]
+    for rate in rates:
+        rate |= {"flatdemandstructure": [[{"rate": 9.0}]], "flatdemandmonths": [0] * 12, "demandwindow": 30}
+    file = tmp_path / "rates.json"
+    file.write_text(json.dumps({"items": rates}), encoding="utf-8")
+    refused = CliRunner().invoke(main, ["bill", str(file), "--load", load])
+    assert refused.exit_code == 2
+    assert "choose one by its label: one, two" in refused.stderr
+    options = ["--label", "two", "--power-factor", "0.9", "--json"]
+    result = CliRunner().invoke(main, ["bill", str(file), "--load", load, *options])
+    assert result.exit_code == 0, result.stderr
+    document = json.loads(result.stdout)
+    flat = [line for line in document["lines"] if line["component"] == "flat_demand_0"]
+    assert [line["amount"] for line in flat] == pytest.approx([100 / 0.9 * 9] * 12)
+    assert any("30 minutes" in note for note in document["notes"])
+    amounts = sum(line["amount"] for line in document["lines"])
+    assert amounts == pytest.approx(document["total"])
+    assert CliRunner().invoke(main, ["bill", "x", "--load", load, "--label", "two"]).exit_code == 2

@@ -214,3 +214,41 @@ def test_the_api_sample_has_both_demand_kinds_with_their_ratchet():
     # 400 kW flat, every month uses more than 100,000 kWh, weekday hours 8-20 are tiered
     paid = bill(API_ANSWER, 400.0)
     assert paid["demand"] == pytest.approx(400 * (12 * 12.5 + 8 * 6.0 + 4 * 9.0))
+
+
+def test_a_monthly_and_a_yearly_minimum_of_one_record_are_both_owed(tmp_path):
+    rate = changed(minmonthlycharge=12_000.0, annualmincharge=200_000.0)
+    tops = import_urdb(written(tmp_path, rate)).tables["tariffs"].query("charge == 'minimum'")
+    assert dict(zip(tops["price_unit"], tops["price"], strict=True)) == {"month": 12_000, "year": 200_000}
+    # 100 kW cost less than 12,000 in every month: 144,000 after the monthly ones, then the year's top-up
+    assert bill(written(tmp_path, rate), 100.0)["total"] == pytest.approx(200_000)
+    both = changed(mincharge=9_000.0, minchargeunits="$/month", minmonthlycharge=12_000.0)
+    assert "contradicts another minimum" in refusal(tmp_path, both)
+
+
+def test_tiers_of_a_kva_rate_count_kva(tmp_path):
+    ladder = [[{"rate": 9.0, "max": 100}, {"rate": 7.0}]] * 2
+    rate = changed(flatdemandunit="kVA", flatdemandstructure=ladder)
+    # 180 kW are 200 kVA: 100 in each tier
+    assert bill(written(tmp_path, rate), 180.0, power_factor=0.9)["demand"] == pytest.approx(12 * 1_600)
+
+
+@pytest.mark.parametrize(
+    ("fields", "part"),
+    [
+        ({"demandratchetpercentage": [0.9] * 6 + [0] * 6}, "a different percentage by month"),
+        ({"demandratchetpercentage": [0.9] * 12, "lookbackpercent": 0.8}, "contradicts lookbackpercent"),
+        ({"demandratchetpercentage": 0.9}, "12 numbers"),
+        ({"lookbackpercent": 0.8, "lookbackrange": "x"}, "must be a number"),
+        ({"lookbackpercent": 0.8, "lookbackrange": 2.5}, "whole months"),
+        ({"fueladjustmentsmonthly": 0.01}, "12 numbers"),
+        ({"energyratestructure": [["a"], [{"rate": 1}]]}, "must be an object"),
+    ],
+)
+def test_a_field_of_another_form_is_a_fault_with_its_place(tmp_path, fields, part):
+    assert part in refusal(tmp_path, changed(**fields))
+
+
+def test_a_date_beyond_the_calendar_is_unstated(tmp_path):
+    charges = import_urdb(written(tmp_path, changed(startdate=1e18))).tables["tariffs"]
+    assert set(charges["source_date"]) == {"unstated"}

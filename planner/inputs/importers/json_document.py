@@ -70,7 +70,9 @@ class Reader:
     def fault(self, place: str, message: str, value: Any = None) -> None:
         """Note one fault at a place of the document, written like ``gpu_info.A10G.cost``."""
         shown = None if value is None else str(value)
-        self.faults.append(Fault(self.where, message, column=place, value=shown))
+        fault = Fault(self.where, message, column=place, value=shown)
+        if fault not in self.faults:
+            self.faults.append(fault)
 
     def stop_on_faults(self) -> None:
         """Raise everything found so far."""

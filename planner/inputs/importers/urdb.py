@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import pandas as pd
 from planner.errors import Fault, InputError
 from planner.inputs.importers.importer import Importer, ImportResult, Option
 from planner.inputs.importers.json_document import Reader
+from planner.inputs.importers.urdb_adders import fuel_rows, lookback, money_rows, stated_date
 from planner.inputs.importers.urdb_file import (
     DEMAND_UNITS,
     Tier,
@@ -32,8 +32,6 @@ from planner.inputs.importers.urdb_file import (
 from planner.inputs.windows import QUARTERS_PER_HOUR, hours_text, months_text
 from planner.units import MONTHS_PER_YEAR
 
-FIXED_UNITS = {"$/day": "day", "$/month": "month", "$/year": "year"}
-USUAL_LOOKBACK_MONTHS = 11
 MONTHS = range(1, MONTHS_PER_YEAR + 1)
 
 
@@ -68,10 +66,10 @@ def import_urdb(
     common = {"tariff": name, "currency": "USD", **_provenance(rate, name)}
     rows = [
         *_energy_rows(reader, rate),
-        *_fuel_rows(reader, rate),
+        *fuel_rows(reader, rate),
         *_demand_rows(reader, rate, power_factor),
         *_flat_demand_rows(reader, rate, power_factor),
-        *_money_rows(reader, rate),
+        *money_rows(reader, rate),
     ]
     reader.stop_on_faults()
     if not rows:
@@ -104,7 +102,7 @@ def _demand_rows(reader: Reader, rate: Mapping[str, Any], power_factor: float | 
     schedules = _schedules(reader, rate, "demand", len(periods))
     if schedules is None:
         return []
-    extra = {**_lookback(reader, rate), **_demand_unit(reader, rate, "demandrateunit", power_factor)}
+    extra = {**lookback(reader, rate), **_demand_unit(reader, rate, "demandrateunit", power_factor)}
     rows = []
     for period, tiers in enumerate(periods):
         if any(tier.price for tier in tiers):
@@ -123,48 +121,13 @@ def _flat_demand_rows(
     months = read_months(reader, rate, len(periods))
     if months is None:
         return []
-    extra = {**_lookback(reader, rate), **_demand_unit(reader, rate, "flatdemandunit", power_factor)}
+    extra = {**lookback(reader, rate), **_demand_unit(reader, rate, "flatdemandunit", power_factor)}
     rows = []
     for period, tiers in enumerate(periods):
         used = tuple(int(at) + 1 for at in np.flatnonzero(months == period))
         if used and any(tier.price for tier in tiers):
             window = {"months": months_text(used), **extra}
             rows += _tier_rows(f"flat_demand_{period}", "demand", "", tiers, window)
-    return rows
-
-
-def _fuel_rows(reader: Reader, rate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return an energy charge per distinct monthly fuel adjustment."""
-    values = rate.get("fueladjustmentsmonthly") or []
-    if not values or not any(values):
-        return []
-    numbers = isinstance(values, list) and all(isinstance(value, (int, float)) for value in values)
-    if not numbers or len(values) != MONTHS_PER_YEAR:
-        reader.fault("fueladjustmentsmonthly", "must be 12 numbers", values)
-        return []
-    rows = []
-    for at, price in enumerate(sorted(set(values))):
-        used = tuple(month for month in MONTHS if values[month - 1] == price)
-        row = {"component": f"fuel_{at}", "charge": "energy", "price_unit": "kwh", "price": float(price)}
-        rows.append({**row, "months": months_text(used)})
-    return rows
-
-
-def _money_rows(reader: Reader, rate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the fixed charge and the minimum charge."""
-    rows = []
-    for name, unit_name, charge in (
-        ("fixedchargefirstmeter", "fixedchargeunits", "fixed"),
-        ("mincharge", "minchargeunits", "minimum"),
-    ):
-        if not rate.get(name):
-            continue
-        price = reader.number(name, rate[name])
-        unit = FIXED_UNITS.get(str(rate.get(unit_name) or "$/month").lower())
-        if unit is None:
-            reader.fault(unit_name, f"must be one of {', '.join(FIXED_UNITS)}", rate[unit_name])
-        component = "fixed" if charge == "fixed" else "minimum"
-        rows.append({"component": component, "charge": charge, "price_unit": unit, "price": price})
     return rows
 
 
@@ -206,6 +169,8 @@ def _tier_rows(
 ) -> list[dict[str, Any]]:
     """Return the rows of one ladder; a single tier that starts at zero is no ladder."""
     base = {"charge": charge, **({"price_unit": unit} if unit else {}), **window}
+    # The record counts tiers of a kVA rate in kVA, the table in kW.
+    kw_per_unit = window.get("power_factor") or 1.0
     if len(tiers) == 1:
         return [{"component": name, "price": tiers[0].price, **base}]
     return [
@@ -213,7 +178,7 @@ def _tier_rows(
             "component": f"{name}_tier{at}",
             "price": tier.price,
             "tier_of": name,
-            "tier_from": tier.start,
+            "tier_from": tier.start * kw_per_unit,
             "tier_unit": tier.unit,
             **base,
         }
@@ -232,31 +197,9 @@ def _demand_unit(
     return {"price_unit": unit, "power_factor": power_factor}
 
 
-def _lookback(reader: Reader, rate: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ratchet columns of every demand charge of the rate."""
-    share = rate.get("lookbackpercent") or max(rate.get("demandratchetpercentage") or [0])
-    if not share:
-        return {}
-    if not isinstance(share, (int, float)) or not 0 < share <= 1:
-        reader.fault("lookbackpercent", "must be a fraction above 0, up to 1", share)
-    ratchet = {"ratchet_fraction": share, "ratchet_months": USUAL_LOOKBACK_MONTHS}
-    if rate.get("lookbackrange"):
-        ratchet["ratchet_months"] = int(reader.number("lookbackrange", rate["lookbackrange"], above=0.0))
-    flags = rate.get("lookbackmonths")
-    if isinstance(flags, list) and len(flags) == MONTHS_PER_YEAR and any(flags):
-        ratchet["ratchet_season"] = months_text(tuple(month for month in MONTHS if flags[month - 1]))
-    return ratchet
-
-
 def _provenance(rate: Mapping[str, Any], name: str) -> dict[str, str]:
-    date = _date(rate.get("startdate")) or _date(rate.get("latest_update")) or "unstated"
+    date = stated_date(rate.get("startdate")) or stated_date(rate.get("latest_update")) or "unstated"
     return {"source": f"urdb_{_slug(name)}", "source_date": date, "confidence": "published"}
-
-
-def _date(value: Any) -> str | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return datetime.fromtimestamp(value, tz=UTC).date().isoformat()
-    return str(value)[:10] if value else None
 
 
 def _source(rate: Mapping[str, Any], name: str, file: Path) -> pd.DataFrame:
@@ -275,7 +218,7 @@ def _source(rate: Mapping[str, Any], name: str, file: Path) -> pd.DataFrame:
 def _notes(rate: Mapping[str, Any], name: str, charges: pd.DataFrame) -> tuple[str, ...]:
     counts = charges["charge"].value_counts()
     notes = [f"tariff {name}: " + ", ".join(f"{counts[kind]} {kind}" for kind in counts.index) + " rows"]
-    begins, ends = _date(rate.get("startdate")), _date(rate.get("enddate"))
+    begins, ends = stated_date(rate.get("startdate")), stated_date(rate.get("enddate"))
     if begins or ends:
         notes.append(
             f"the record holds from {begins or 'unstated'} to {ends or 'now'}; the rows carry no dates"

@@ -15,8 +15,6 @@ from planner.units import HOURS_PER_DAY, MONTHS_PER_YEAR
 
 OLD_NAMES = {
     "fixedmonthlycharge": ("fixedchargefirstmeter", "fixedchargeunits", "$/month"),
-    "minmonthlycharge": ("mincharge", "minchargeunits", "$/month"),
-    "annualmincharge": ("mincharge", "minchargeunits", "$/year"),
 }
 """Names of earlier editions, the present name, and the unit field they imply."""
 
@@ -84,8 +82,9 @@ def unsupported_features(rate: Mapping[str, Any]) -> list[tuple[str, str]]:
                 found.append(
                     ("energyratestructure", f"tiers in {tier['unit']}; kWh and kWh/kW are supported")
                 )
-    ratchets = {value for value in rate.get("demandratchetpercentage") or [] if value}
-    if len(ratchets) > 1:
+    ratchets = rate.get("demandratchetpercentage")
+    ratchets = ratchets if isinstance(ratchets, list) else []
+    if len({value or 0 for value in ratchets if isinstance(value, (int, float, type(None)))}) > 1:
         found.append(("demandratchetpercentage", "a different percentage by month"))
     return sorted(set(found))
 
@@ -119,6 +118,8 @@ def _period_tiers(reader: Reader, place: str, period: list[Any], unit: str) -> l
         units.add(
             ENERGY_TIER_UNITS.get(str(tier.get("unit") or "kWh").lower(), "") if unit == "kwh" else unit
         )
+    if len(prices) < len(period):
+        return []
     if len(units) > 1:
         reader.fault(place, "tiers of one period count in different units")
     if len(set(ends)) < len(ends):
