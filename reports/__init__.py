@@ -3,8 +3,8 @@
 Reading order: ``workbook`` (which sheets, in which order, written how), ``sheets/`` (a file per sheet),
 ``layout`` (what every sheet looks like), ``cells`` (what may stand in a cell), ``labels`` (what columns are
 called), ``styles`` and ``charts``. ``text`` is the summary for the
-terminal, ``sites_workbook`` the comparison of sites, ``decisions_workbook`` what to know
-before signing.
+terminal, ``answers_workbook`` a table per question about a plan: ``sites_workbook`` the comparison of sites,
+``decisions_workbook`` what to know before signing.
 """
 
 from __future__ import annotations

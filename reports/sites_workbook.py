@@ -1,22 +1,17 @@
-"""The comparison of sites as a workbook: a sheet with a table and a chart per question."""
+"""The comparison of sites as a workbook: which tables are charted, and how."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
-from openpyxl import Workbook
 
 from reports import charts, styles
-from reports.cells import put
-from reports.content import content_of
-from reports.labels import Label, words
-from reports.layout import Block, Page, finish_page, header_row, note, start_page
-from reports.workbook import save_workbook
+from reports.answers_workbook import table_block, with_numbers, write_answers
+from reports.layout import Block, Page
 
 if TYPE_CHECKING:
     from planner.analysis.sites import SiteComparison
@@ -49,9 +44,6 @@ SPREAD = {
     "relaxed": ("limit", "needed"),
 }
 """Questions with several rows per site: charted from a second table, one column per site."""
-WIDTH = 16.0
-TEXT_WIDTH = 42.0
-LONG_TEXT = 20
 
 
 def write_sites_workbook(
@@ -68,44 +60,12 @@ def write_sites_workbook(
     path
         File to write; an existing one is replaced.
     """
-    content = content_of(plan, written_on)
-    book = Workbook()
-    book.remove(book.worksheets[0])
-    styles.register(book)
-    moment = datetime.datetime.combine(content.written_on, datetime.time())
-    book.properties.created = book.properties.modified = moment
-    for question in found.tables:
-        book.create_sheet(question.replace("_", " ").capitalize())
-    for question, table in found.tables.items():
-        name = question.replace("_", " ").capitalize()
-        page = start_page(book, content, name, "output", found.notes[question])
-        if table.empty:
-            note(page, "Nothing of this kind.")
-            finish_page(page)
-            continue
-        block = _table(page, table)
-        _chart(page, block, question, table, found.currency)
-        finish_page(page, f"B{block.first}")
-    return save_workbook(book, path)
+    draw = partial(_chart, currency=found.currency)
+    return write_answers(plan, found, path, draw, _number_format, written_on)
 
 
-def _table(page: Page, table: pd.DataFrame, form: str = styles.PRICE) -> Block:
-    """Write a frame as a list and return where it stands."""
-    names = [str(name) for name in table.columns]
-    labels = [Label(words(name), width=_width(table[name])) for name in table.columns]
-    header = header_row(page, labels)
-    first = page.row
-    for record in table.itertuples(index=False):
-        for column, value in enumerate(record, start=1):
-            numeric = isinstance(value, (int, float, np.number)) and not isinstance(value, bool | np.bool_)
-            put(page.sheet, page.row, column, value, "number" if numeric else "text", form if numeric else "")
-        page.row += 1
-    return Block(page.name, header, first, page.row - 1, {name: at for at, name in enumerate(names, start=1)})
-
-
-def _width(column: pd.Series) -> float:
-    text = column[column.map(lambda cell: isinstance(cell, str))]
-    return TEXT_WIDTH if len(text) and text.str.len().max() > LONG_TEXT else WIDTH
+def _number_format(name: str, value: object) -> str:
+    return styles.PRICE
 
 
 def _chart(page: Page, block: Block, question: str, table: pd.DataFrame, currency: str) -> None:
@@ -113,19 +73,15 @@ def _chart(page: Page, block: Block, question: str, table: pd.DataFrame, currenc
     if question in SPREAD:
         page.row += 1
         wide = _wide(table, *SPREAD[question])
-        block = _table(page, wide)
+        block = table_block(page, wide, _number_format)
         values = tuple(str(name) for name in wide.columns[1:])
     elif question == "plan_costs":
         # The sum would dwarf its parts.
         block = Block(block.sheet, block.header, block.first, block.last - 1, block.columns)
-    drawn = _with_numbers(table, values) if question not in SPREAD else values
+    drawn = with_numbers(table, values) if question not in SPREAD else values
     if drawn:
         title = page.sheet.title
         charts.bars(page, block, category, drawn, title, axis.format(currency=currency), f"A{page.row + 2}")
-
-
-def _with_numbers(table: pd.DataFrame, values: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name for name in values if name in table and table[name].notna().any())
 
 
 def _wide(table: pd.DataFrame, rows: str, value: str) -> pd.DataFrame:

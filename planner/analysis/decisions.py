@@ -1,13 +1,13 @@
 """Before you sign: which orders are due, in which cases they stay, at which price, rate and delay they would not.
 
-Reading order: ``sites_study`` (the model under study), ``break_even`` (prices), ``decision_cases`` (everything else
-that is planned again), ``acquisition`` (own, lease, reserve, rent, buy tokens).
+Reading order: ``inquiry`` (the plan asked about), ``sites_study`` (the model under study), ``break_even`` (prices),
+``decision_cases`` (everything else that is planned again), ``acquisition`` (own, lease, reserve, rent, buy tokens).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ import pandas as pd
 from planner.analysis import break_even as prices
 from planner.analysis import decision_cases as cases
 from planner.analysis.acquisition import acquisition
-from planner.analysis.journal import Journal
-from planner.analysis.sites_study import Study
+from planner.analysis.inquiry import Answers, Inquiry
 from planner.coefficients.fleet import COMMITTED
 from planner.errors import Fault, InfeasiblePlan, InputError
 from planner.pipeline.options import RunOptions
@@ -52,34 +51,16 @@ SIGN_NOW = [
 CASES = ["case", "status", "cost", "change", "change_fraction", "lost_requests"]
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """What a buyer asks before signing.
-
-    Attributes
-    ----------
-    currency, gap
-        Currency of the amounts; requested gap of whole-unit plans.
-    tables
-        Question -> its table: sign_now, break_even, case_units, cases, cost_of_delay, supply_cut, acquisition.
-    notes
-        Question -> what was solved for it, and how exactly.
-    """
-
-    currency: str
-    gap: float
-    tables: Mapping[str, pd.DataFrame]
-    notes: Mapping[str, str]
-
-
 def decide(
     plan: Plan,
     options: RunOptions,
     offers: Sequence[str] = (),
     keep: Path | None = None,
     tell: Callable[[str], None] = lambda line: None,
-) -> Decisions:
-    """Return the decisions of a plan: orders due, break-even prices, delays, supply cuts, ways to get the hardware.
+) -> Answers:
+    """Return what a buyer asks before signing.
+
+    Its questions: sign_now, break_even, cases, case_units, cost_of_delay, supply_cut, acquisition.
 
     Models below ``STAGED_FROM_COLUMNS`` columns are planned again in whole units at every price and case; larger ones
     in their relaxation, and the notes say so.
@@ -104,23 +85,16 @@ def decide(
     InputError
         An offer that no column of the model belongs to.
     """
-    if "orders" not in plan.frames:
-        raise InfeasiblePlan(f"no plan to decide on: {plan.headline.get('message')}")
-    return _Decisions(plan, options, tuple(offers), keep, tell).result()
+    return _Decisions(plan, options, keep, tell, tuple(offers)).result()
 
 
 @dataclass
-class _Decisions:
-    plan: Plan
-    options: RunOptions
-    offers: tuple[str, ...]
-    keep: Path | None
-    tell: Callable[[str], None]
-    _rows: dict[str, Any] = field(default_factory=dict)
+class _Decisions(Inquiry):
+    offers: tuple[str, ...] = ()
 
-    @cached_property
-    def study(self) -> Study:
-        return Study.of(self.plan.scenario, self.options)
+    @property
+    def about(self) -> tuple[object, ...]:
+        return ("decisions",)
 
     @cached_property
     def whole(self) -> bool:
@@ -138,22 +112,10 @@ class _Decisions:
         return prices.price_rows(self.study) if prices.is_large(self.study) else None
 
     @cached_property
-    def journal(self) -> Journal:
-        scenario, wanted = self.plan.scenario, self.options.solve_options(self.plan.scenario.settings)
-        parts = (
-            "decisions",
-            scenario.input_hash,
-            self.options.objective_of(scenario.settings),
-            wanted.gap,
-            wanted.relax,
-        )
-        return Journal(self.keep, "|".join(map(str, parts)), self.tell)
-
-    @cached_property
     def catalogue(self) -> pd.DataFrame:
         return self.plan.scenario.tables["offers"].set_index("offer")
 
-    def result(self) -> Decisions:
+    def result(self) -> Answers:
         known = prices.offers_in_reach(self.study)
         unknown = [name for name in self.offers if name not in known]
         if unknown:
@@ -171,7 +133,7 @@ class _Decisions:
             "acquisition": acquisition(self.study),
         }
         settings = self.plan.scenario.settings
-        return Decisions(settings.currency, self.study.options.gap, tables, self._notes())
+        return Answers(settings.currency, self.study.options.gap, tables, self._notes())
 
     def _break_even(self, offers: Sequence[str]) -> pd.DataFrame:
         rows = []

@@ -1,25 +1,26 @@
 """Sites side by side: one table per question a site team asks.
 
-Reading order: ``sites_study`` (the model under study and changes of it), ``sites_load`` (all of the load at one site),
-``sites_use`` (money, tokens and energy of a site), ``sites_values`` (a MW, a quarter, a tariff, the site itself),
+Reading order: ``inquiry`` (the plan asked about), ``sites_study`` (the model under study and changes of it),
+``sites_load`` (all of the load at one site), ``sites_use`` (money, tokens and energy of a site),
+``sites_values`` (a MW, a quarter, a tariff, the site itself),
 ``sites_facts`` (power by date, climate, latency), ``sites_split`` (the plan's own split and its reasons).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from planner.analysis.journal import Journal
+from planner.analysis.inquiry import Answers, Inquiry
 from planner.analysis.sites_facts import cooling_year, energisation_dates, latency_coverage, usable_power
 from planner.analysis.sites_load import RELAXED_COLUMNS, ForcedCase, LoadCase, forced_case, load_case
 from planner.analysis.sites_split import plan_costs, split_with_reasons
-from planner.analysis.sites_study import Study, changed, late_deliveries
+from planner.analysis.sites_study import changed, late_deliveries
 from planner.analysis.sites_use import UNALLOCATED
 from planner.analysis.sites_values import (
     break_even_tariff,
@@ -41,26 +42,16 @@ RELAXATION = (
 
 
 @dataclass(frozen=True)
-class SiteComparison:
-    """Sites side by side.
+class SiteComparison(Answers):
+    """Sites side by side, one row per site (and line, period, workload where a table says so).
 
     Attributes
     ----------
     share
         Share of the load that each site is tried with.
-    currency, gap
-        Currency of the amounts; requested gap of whole-unit plans.
-    tables
-        Question -> its table, one row per site (and line, period, workload where it says so).
-    notes
-        Question -> what was solved for it, and how exactly.
     """
 
     share: float
-    currency: str
-    gap: float
-    tables: Mapping[str, pd.DataFrame]
-    notes: Mapping[str, str]
 
 
 def compare_sites(
@@ -90,38 +81,17 @@ def compare_sites(
     InfeasiblePlan
         The scenario has no plan.
     """
-    if "orders" not in plan.frames:
-        raise InfeasiblePlan(f"no plan to compare sites by: {plan.headline.get('message')}")
-    return _Comparison(plan, options, share, keep, tell).result()
+    return _Comparison(plan, options, keep, tell, share).result()
 
 
 @dataclass
-class _Comparison:
-    plan: Plan
-    options: RunOptions
-    share: float
-    keep: Path | None
-    tell: Callable[[str], None]
+class _Comparison(Inquiry):
+    share: float = 1.0
     _cases: dict[str, ForcedCase] = field(default_factory=dict)
 
-    @cached_property
-    def study(self) -> Study:
-        return Study.of(self.plan.scenario, self.options)
-
-    @cached_property
-    def journal(self) -> Journal:
-        wanted = self.options.solve_options(self.plan.scenario.settings)
-        question = "|".join(
-            str(part)
-            for part in (
-                self.plan.scenario.input_hash,
-                self.options.objective_of(self.plan.scenario.settings),
-                wanted.gap,
-                wanted.relax,
-                self.share,
-            )
-        )
-        return Journal(self.keep, question, self.tell)
+    @property
+    def about(self) -> tuple[object, ...]:
+        return ("sites", self.share)
 
     @property
     def sites(self) -> list[str]:
@@ -150,9 +120,8 @@ class _Comparison:
         late = self.journal.result("deliveries at their high lead time", self._late)
         tables = self._tables(load, quarters, tariffs, without, probes, late)
         settings = self.plan.scenario.settings
-        return SiteComparison(
-            self.share, settings.currency, self.study.options.gap, tables, self._notes(whole)
-        )
+        gap = self.study.options.gap
+        return SiteComparison(settings.currency, gap, tables, self._notes(whole), self.share)
 
     def _load(self, site: str) -> dict[str, Any]:
         return _case_document(load_case(self.forced(site), site, self.share), self.forced(site))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from planner.cli.framework import ExampleCommand, echo_json
+from planner.cli.framework import ExampleCommand
 from planner.cli.options import json_option, set_option
 from planner.cli.plan_commands import OUT, settings_overrides
-from planner.cli.questions import JOURNAL, plan_of, questions_document, tell_questions
-
-if TYPE_CHECKING:
-    from planner.analysis.decisions import Decisions
+from planner.cli.questions import JOURNAL, case_options, hand_over, plan_of, say
 
 SHOWN = {
     "sign_now": [
@@ -73,17 +70,7 @@ SHOWN = {
     multiple=True,
     help="Offer whose break-even price is wanted; repeatable. Default: all.",
 )
-@click.option("--objective", type=click.Choice(["unit-cost", "cost"]), help="Instead of the scenario's.")
-@click.option("--relax", is_flag=True, help="Units may be fractions in every case.")
-@click.option(
-    "--gap",
-    metavar="G",
-    type=click.FloatRange(0, 1, max_open=True),
-    help="Relative gap of every case; 0 is exact.",
-)
-@click.option(
-    "--time-limit", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for each case."
-)
+@case_options("0 is exact")
 @set_option
 @json_option
 def decisions(
@@ -108,19 +95,6 @@ def decisions(
     options = RunOptions(relax=relax, baselines=False)
     plan, name = plan_of(scenario, [*overrides, *settings_overrides(**settings)], options)
     folder = out or OUT / name / "decisions"
-    found = decide(plan, options, offers, folder / JOURNAL, lambda line: click.echo(line, err=True))
-    folder.mkdir(parents=True, exist_ok=True)
+    found = decide(plan, options, offers, folder / JOURNAL, say)
     write_decisions_workbook(plan, found, folder / "decisions.xlsx")
-    (folder / "tables").mkdir(exist_ok=True)
-    for question, table in found.tables.items():
-        table.to_csv(folder / "tables" / f"{question}.csv", index=False)
-    click.echo(f"wrote {folder}", err=True)
-    _tell(found, as_json)
-
-
-def _tell(found: Decisions, as_json: bool) -> None:
-    if as_json:
-        about = {"currency": found.currency, "gap": found.gap}
-        echo_json(about | {"questions": questions_document(found.tables, found.notes)})
-        return
-    tell_questions(found.tables, found.notes, SHOWN)
+    hand_over(found, folder, SHOWN, {}, as_json)

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from planner.cli.console import frame_text
+from planner.cli.framework import echo_json
+from planner.cli.options import Decorator
 from planner.errors import InfeasiblePlan
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from planner.analysis.inquiry import Answers
     from planner.plan import Plan
 
 JOURNAL = "finished.jsonl"
 """File of finished pieces in the folder of the answers."""
+
+
+def case_options(zero_gap: str) -> Decorator:
+    """Return the options of every case that is solved; ``zero_gap`` says what a gap of 0 does."""
+    options = (
+        click.option(
+            "--objective", type=click.Choice(["unit-cost", "cost"]), help="Instead of the scenario's."
+        ),
+        click.option("--relax", is_flag=True, help="Units may be fractions in every case."),
+        click.option(
+            "--gap",
+            metavar="G",
+            type=click.FloatRange(0, 1, max_open=True),
+            help=f"Relative gap of every case, instead of the scenario's; {zero_gap}.",
+        ),
+        click.option(
+            "--time-limit",
+            type=click.FloatRange(0, min_open=True),
+            metavar="S",
+            help="Seconds for each case.",
+        ),
+    )
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 def plan_of(reference: str, overrides: list[str], options: Any) -> tuple[Plan, str]:
@@ -42,22 +72,42 @@ def plan_of(reference: str, overrides: list[str], options: Any) -> tuple[Plan, s
     return plan, name
 
 
-def questions_document(tables: Mapping[str, pd.DataFrame], notes: Mapping[str, str]) -> dict[str, Any]:
-    """Return every question with its note and its rows, for ``--json``."""
-    return {
-        question: {"note": notes[question], "rows": table.to_dict("records")}
-        for question, table in tables.items()
-    }
+def say(line: str) -> None:
+    """Tell on stderr what is being computed."""
+    click.echo(line, err=True)
 
 
-def tell_questions(
-    tables: Mapping[str, pd.DataFrame],
-    notes: Mapping[str, str],
+def hand_over(
+    found: Answers,
+    folder: Path,
     shown: Mapping[str, Sequence[str] | None],
+    about: Mapping[str, Any],
+    as_json: bool,
 ) -> None:
-    """Print the tables of ``shown`` with their columns (None: all)."""
+    """Write the tables of the answers to a folder and tell them: as JSON with what they are ``about``, or as text.
+
+    Parameters
+    ----------
+    shown
+        Tables printed as text with their columns (None: all).
+    """
+    (folder / "tables").mkdir(parents=True, exist_ok=True)
+    for question, table in found.tables.items():
+        table.to_csv(folder / "tables" / f"{question}.csv", index=False)
+    say(f"wrote {folder}")
+    if as_json:
+        about = {**about, "currency": found.currency, "gap": found.gap}
+        echo_json({**about, "questions": _document(found)})
+        return
     for question, columns in shown.items():
-        table = tables[question]
-        click.echo(f"{question.replace('_', ' ')} ({notes[question]})")
+        table = found.tables[question]
+        click.echo(f"{question.replace('_', ' ')} ({found.notes[question]})")
         click.echo(frame_text(table, columns, indent="  ") if len(table) else "  nothing")
         click.echo("")
+
+
+def _document(found: Answers) -> dict[str, Any]:
+    return {
+        question: {"note": found.notes[question], "rows": table.to_dict("records")}
+        for question, table in found.tables.items()
+    }

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from planner.cli.framework import ExampleCommand, echo_json
+from planner.cli.framework import ExampleCommand
 from planner.cli.options import json_option, set_option
 from planner.cli.plan_commands import OUT, settings_overrides
-from planner.cli.questions import JOURNAL, plan_of, questions_document, tell_questions
-
-if TYPE_CHECKING:
-    from planner.analysis.sites import SiteComparison
+from planner.cli.questions import JOURNAL, case_options, hand_over, plan_of, say
 
 SHOWN = {
     "split": [
@@ -51,17 +48,7 @@ SHOWN = {
     show_default=True,
     help="Share of every region's load to send to each site.",
 )
-@click.option("--objective", type=click.Choice(["unit-cost", "cost"]), help="Instead of the scenario's.")
-@click.option("--relax", is_flag=True, help="Units may be fractions in every case.")
-@click.option(
-    "--gap",
-    metavar="G",
-    type=click.FloatRange(0, 1, max_open=True),
-    help="Relative gap, instead of the scenario's; 0 values a quarter and a MW in whole units too.",
-)
-@click.option(
-    "--time-limit", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for each case."
-)
+@case_options("0 values a quarter and a MW in whole units too")
 @set_option
 @json_option
 def sites(
@@ -85,24 +72,6 @@ def sites(
     options = RunOptions(relax=relax, baselines=False)
     plan, name = plan_of(scenario, [*overrides, *settings_overrides(**settings)], options)
     folder = out or OUT / name / "sites"
-    found = compare_sites(
-        plan,
-        options,
-        share,
-        folder / JOURNAL,
-        lambda line: click.echo(f"{line}", err=True),
-    )
+    found = compare_sites(plan, options, share, folder / JOURNAL, say)
     write_sites_workbook(plan, found, folder / "sites.xlsx")
-    (folder / "tables").mkdir(exist_ok=True)
-    for question, table in found.tables.items():
-        table.to_csv(folder / "tables" / f"{question}.csv", index=False)
-    click.echo(f"wrote {folder}", err=True)
-    _tell(found, as_json)
-
-
-def _tell(found: SiteComparison, as_json: bool) -> None:
-    if as_json:
-        about = {"share": found.share, "currency": found.currency, "gap": found.gap}
-        echo_json(about | {"questions": questions_document(found.tables, found.notes)})
-        return
-    tell_questions(found.tables, found.notes, SHOWN)
+    hand_over(found, folder, SHOWN, {"share": share}, as_json)
