@@ -18,12 +18,13 @@ from planner.performance import PointSet
 from planner.plan.decisions import decision_frames
 from planner.plan.finance import finance_frames, finance_headline, finance_views
 from planner.plan.ledger import cost_ledger, liability_after_horizon
-from planner.plan.metrics import accounting_cost, metric_frame, token_frame
+from planner.plan.metrics import metric_frame
 from planner.plan.plan import Plan
 from planner.plan.pools import pool_latency, pools_of_plan
 from planner.plan.quotas import quota_frame, refused_requests
 from planner.plan.schedule import payment_frame, rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
+from planner.plan.totals import accounting_cost, token_frame
 from planner.plan.waterfall import waterfall_frame
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-MetricRow = tuple[str, str, str, float, str, str]
+from planner.plan.metric_rows import MetricRow, over_horizon
+
 BAND = "true / predicted rate, the widest band of the operating points in use"
 
 
@@ -28,11 +29,11 @@ def band_metrics(frames: Mapping[str, pd.DataFrame]) -> list[MetricRow]:
         if part.empty:
             continue
         low, high = float(part["band_low_ratio"].min()), float(part["band_high_ratio"].max())
-        rows.append(("rate band, low", scope, "horizon", low, "ratio", BAND))
-        rows.append(("rate band, high", scope, "horizon", high, "ratio", BAND))
+        rows.append(over_horizon("rate band, low", scope, low, "ratio", BAND))
+        rows.append(over_horizon("rate band, high", scope, high, "ratio", BAND))
         total = float(part["requests"].sum())
         for provider, requests in part.groupby("provider")["requests"].sum().items():
             text = "requests served at points of this provider / all requests"
             share = float(requests) / total
-            rows.append((f"requests on {provider} rates", scope, "horizon", share, "fraction", text))
+            rows.append(over_horizon(f"requests on {provider} rates", scope, share, "fraction", text))
     return rows

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.plan.metric_rows import HORIZON, MetricRow
 
-Metric = tuple[str, str, str, float, str, str]
 NAME = "served share of optional demand"
 DEFINITION = "optional requests served / optional requests asked, of the workloads of one priority"
 
 
-def priority_metrics(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> list[Metric]:
+def priority_metrics(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> list[MetricRow]:
     """Return the metric of every priority with optional demand, over the horizon and by period."""
     lost = frames["unserved"].rename(columns={"requests_per_s": "unserved"})
     table = c.demand.merge(lost, on=["workload", "region", "period", "block"], how="left")
@@ -23,9 +23,9 @@ def priority_metrics(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> lis
     optional = 1.0 - table["workload"].map(c.workloads["must_serve_fraction"]).astype(float)
     table["asked"] = table["requests_per_s"] * optional * table["hours"]
     table["served"] = table["asked"] - table["unserved"] * table["hours"]
-    rows: list[Metric] = []
+    rows: list[MetricRow] = []
     for priority, own in table[table["asked"] > 0.0].groupby("priority"):
-        parts = [("horizon", own), *((str(name), part) for name, part in own.groupby("period", sort=False))]
+        parts = [(HORIZON, own), *((str(name), part) for name, part in own.groupby("period", sort=False))]
         for period, part in parts:
             share = float(part["served"].sum() / part["asked"].sum())
             rows.append(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.inputs import Scenario
-from planner.plan.metrics import held_unit_hours
+from planner.plan.totals import held_unit_hours
 from planner.units import FLOPS_PER_TFLOPS, PARAMS_PER_BILLION, SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 LINKS = (

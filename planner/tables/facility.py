@@ -1,4 +1,4 @@
-"""Sites, power, cooling, climate, tariffs, carbon and network distance."""
+"""Sites, power, cooling, climate, limits on carbon and water, network distance."""
 
 from __future__ import annotations
 
@@ -197,25 +197,6 @@ SITES = Table(
     scope="candidate",
 )
 
-PEAK_HISTORY = Table(
-    "peak_history",
-    "billing peaks of existing load before the horizon, for ratchets",
-    ("site", "component", "month"),
-    (
-        key("site", "which site", "sites.site"),
-        key("component", "demand charge of the site's tariff whose window the peak was measured in"),
-        date("month", "any day of the month the peak was measured in", required=True),
-        number(
-            "peak_kw",
-            "kW at the meter",
-            "highest interval of the month inside the charge's days and hours",
-            required=True,
-            band=(0, 5e6),
-        ),
-    ),
-    scope="scenario",
-)
-
 SITE_POWER = Table(
     "site_power",
     "energisation schedule: usable kW at the meter by date",
@@ -279,145 +260,6 @@ CLIMATE = Table(
     ),
 )
 
-TARIFFS = Table(
-    "tariffs",
-    "electricity charges, one row per charge",
-    ("tariff", "component"),
-    (
-        key("tariff", "name of the tariff"),
-        key("component", "name of the charge inside the tariff"),
-        choice(
-            "charge",
-            "what is billed; a minimum tops the bill up, a levy is a share of other charges",
-            ("energy", "demand", "fixed", "minimum", "levy"),
-        ),
-        number(
-            "price",
-            "currency per price_unit",
-            "price of the charge; with a market it is added to the market's price; energy may be negative",
-            required=True,
-            low=None,
-        ),
-        choice(
-            "price_unit",
-            "unit of measure; kVA units need power_factor, fraction is for levies",
-            (
-                "kwh",
-                "kvah",
-                "kw_month",
-                "kva_month",
-                "kw_year",
-                "month",
-                "day",
-                "year",
-                "fraction",
-            ),
-        ),
-        key("currency", "currency of the price", "fx.currency"),
-        text("months", "months it applies in, such as 1-3;12; blank = all"),
-        choice("day_type", "days it applies on; weekend is Sat and Sun", ("all", "weekday", "weekend")),
-        text("hours", "local hours, start-end, such as 07-22;23-24, 22-07 or 08:30-11:30; blank = all"),
-        text("weekend_hours", "hours on Saturday and Sunday where they differ; blank = the same hours"),
-        key("market", "hourly market price the energy charge follows", "wholesale.market", required=False),
-        date("start_date", "first day the charge holds; blank = always has"),
-        date("end_date", "last day the charge holds; blank = open"),
-        key("tier_of", "name shared by the tiers of one charge; blank = no tiers", required=False),
-        number("tier_from", "see tier_unit", "use at which the tier starts; 0 for the first"),
-        choice(
-            "tier_unit",
-            "what tiers count: kWh of the month, kWh per measured peak kW of the month, or billed kW",
-            ("kwh", "kwh_per_kw", "kw"),
-            required=False,
-        ),
-        fraction("ratchet_fraction", "billed kW is at least this share of the highest earlier peak"),
-        integer("ratchet_months", "months", "how many earlier months a ratchet looks at", low=1, high=60),
-        text("ratchet_season", "months whose peaks a ratchet counts, such as 6-9; blank = all"),
-        number("minimum_kw", "kW", "billed kW is never below this", band=(0, 5e6)),
-        fraction(
-            "contract_fraction", "billed kW (or the kW of a minimum) is at least this share of the contract"
-        ),
-        text(
-            "named_hours",
-            "local hours named afterwards whose mean kW is billed: 2026-06-24T16:00;2026-07-20T17:00",
-        ),
-        fraction("power_factor", "kW per kVA assumed for kVA units"),
-        keys("applies_to", "components a levy is a share of, or that count towards a minimum; blank = all"),
-        *provenance(),
-    ),
-)
-
-WHOLESALE = Table(
-    "wholesale",
-    "mean market price of electricity by month and local hour, without grid fee, levies or tax",
-    ("market", "month"),
-    (
-        key("market", "name of the market area"),
-        integer("month", "month", "calendar month", required=True, low=1, high=12),
-        key("currency", "currency of the prices", "fx.currency"),
-        *(
-            number(hour, "currency/kWh", f"price in the local hour {hour[1:]}", required=True, low=None)
-            for hour in HOURS
-        ),
-        *provenance(),
-    ),
-)
-
-CARBON = Table(
-    "carbon",
-    "grid carbon intensity",
-    ("region",),
-    (
-        key("region", "where", "regions.region"),
-        number(
-            "gco2_per_kwh",
-            "g/kWh",
-            "yearly average intensity of the grid",
-            required=True,
-            soft=(1, 1_000),
-            band=(0, 1_500),
-        ),
-        choice("basis", "average and marginal are never mixed", ("average", "marginal")),
-        *provenance(),
-    ),
-)
-
-PPAS = Table(
-    "ppas",
-    "energy contracts at a fixed price: a share of a site's load, or a delivered profile",
-    ("ppa",),
-    (
-        key("ppa", "name of the contract"),
-        key("site", "whose load it covers", "sites.site"),
-        fraction("share_fraction", "share of every kW drawn; blank = a profile"),
-        number(
-            "kw",
-            "kW",
-            "power delivered and paid in every hour, drawn or not; blank = a share",
-            band=(0, 5e6),
-        ),
-        number(
-            "price_per_kwh",
-            "currency/kWh",
-            "price of the energy, in place of the tariff's energy charges: the utility does not settle it, so it fills "
-            "no energy tiers and counts towards no minimum bill; charges on kW at the meter stay",
-            required=True,
-            low=None,
-            band=(-0.2, 1),
-        ),
-        key("currency", "currency of the price", "fx.currency"),
-        number(
-            "gco2_per_kwh",
-            "g/kWh",
-            "carbon of the contract, at any carbon price too; blank = 0",
-            band=(0, 1_500),
-        ),
-        date("start_date", "first day; blank = always has"),
-        date("end_date", "last day; blank = open"),
-        *provenance(),
-    ),
-    scope="scenario",
-)
-
 RESOURCE_LIMITS = Table(
     "resource_limits",
     "limits on the carbon of the energy drawn and on cooling water",
@@ -471,13 +313,8 @@ TABLES = (
     COOLING,
     SITES,
     SITE_POWER,
-    PEAK_HISTORY,
     FACILITY_OPTIONS,
     CLIMATE,
-    TARIFFS,
-    WHOLESALE,
-    CARBON,
-    PPAS,
     RESOURCE_LIMITS,
     LATENCY,
     EGRESS_PRICES,
