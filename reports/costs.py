@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from planner.tables.cost_lines import KEPT_LINES, LINE_ORDER, OWED_LINES
@@ -77,27 +76,11 @@ def payments(content: Content) -> pd.DataFrame:
 
 
 def depreciation(content: Content) -> pd.DataFrame:
-    """Return product, period, amount: purchase price written off straight line over the life in service.
-
-    amount[t] = units x unit price / life x years of period t between in-service date and end of life
-    """
-    timeline = content.timeline
-    orders = content.frame("orders", ["mode", "product", "in_service_period", "units", "unit_price"])
-    bought = orders[orders["mode"] == "purchase"]
-    products = content.table("products")
-    life = dict(zip(products["product"], products["life_years"], strict=True)) if len(products) else {}
-    place = {name: index for index, name in enumerate(timeline.names)}
-    parts = []
-    for product, served, units, price in bought[
-        ["product", "in_service_period", "units", "unit_price"]
-    ].itertuples(index=False):
-        began, years = timeline.start_years[place[served]], float(life[product])
-        inside = np.minimum(timeline.end_years, began + years) - np.maximum(timeline.start_years, began)
-        amount = units * price / years * np.maximum(inside, 0.0)
-        parts.append(pd.DataFrame({"product": product, "period": timeline.names, "amount": amount}))
-    if not parts:
-        return pd.DataFrame(columns=["product", "period", "amount"])
-    return pd.concat(parts, ignore_index=True).groupby(["product", "period"], as_index=False).sum()
+    """Return line, product, period, amount: what the accounting ledger writes off of hardware, in the horizon."""
+    books = content.frame("accounting", ["line", "category", "period", "product", "amount"])
+    off = books[books["category"].eq("depreciation") & books["product"].notna()]
+    off = off[off["period"].isin(content.timeline.names)]
+    return off.groupby(["line", "product", "period"], as_index=False)["amount"].sum()
 
 
 BUDGET_USE = [

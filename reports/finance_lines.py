@@ -20,9 +20,13 @@ def finance_lines(content: Content) -> list[str]:
         name: short_number(number_or_nan(value)) for name, value in finance.items() if name != "investment"
     }
     currency = content.currency
+    made = content.number("effective_mtok")
+    unit = (
+        f" ({short_number(number_or_nan(finance['expense']) / made)} per Mtok effective)" if made > 0 else ""
+    )
     lines = [
         f"Paid in the horizon: capex {money['capex_paid']}, opex {money['opex_paid']} {currency}. Expense "
-        f"{money['expense']} {currency}, of which idle capacity {money['idle_expense']}; book value at the end "
+        f"{money['expense']} {currency}{unit}, of which idle capacity {money['idle_expense']}; book value at the end "
         f"{money['book_value_at_horizon_end']} {currency}."
     ]
     case = content.frame("investment", ["baseline", "measure", "value"])

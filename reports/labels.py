@@ -79,6 +79,8 @@ LABELS: dict[str, Label] = {
     "first_delivery_by": Label("First delivery by", "date", styles.DATE, 12),
     "first_order_by": Label("First order by", "date", styles.DATE, 12),
     "order_by_date": Label("Order by", "date", styles.DATE, 12),
+    "deposit_date": Label("Deposit due", "date", styles.DATE, 12),
+    "due_date": Label("Due", "date", styles.DATE, 12),
     "order_date": Label("Planned order", "date", styles.DATE, 12),
     "power_ready_date": Label("Power ready", "date", styles.DATE, 12),
     "passed": Label("Result", width=10),

@@ -213,7 +213,8 @@ def _depreciation_is_the_books(content: Content) -> Check | None:
     if part.empty:
         return None
     reported = float(part.iloc[0]) * content.number("effective_mtok")
-    written = float(depreciation(content)["amount"].sum())
+    off = depreciation(content)
+    written = float(off.loc[off["line"] == "hardware_purchase", "amount"].sum())
     return Check("Depreciation by period sums to the accounting unit cost's", "horizon", written, reported)
 
 

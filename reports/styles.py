@@ -13,7 +13,7 @@ from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Si
 MONEY = '#,##0;[Red]-#,##0;"-"'
 MONEY_PLAIN = "#,##0;[Red]-#,##0"
 MONEY_FINE = "#,##0.00;[Red]-#,##0.00"
-PRICE = "#,##0.####;[Red]-#,##0.####"
+PRICE = "[>=1000]#,##0;[<=-1000][Red]-#,##0;#,##0.00##"
 PER_MTOK = "0.000;[Red]-0.000"
 ENERGY_PRICE = "0.0000;[Red]-0.0000"
 COUNT = '#,##0;-#,##0;"-"'

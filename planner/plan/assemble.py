@@ -68,7 +68,7 @@ def solved_plan(
         frames["latency"] = pool_latency(c, pools, scenario.tables["roofline_constants"])
     frames["tokens"] = token_frame(c, frames)
     frames["orders"] = frames["orders"].assign(cost=_order_cost(c, frames))
-    frames["rfq"] = rfq_frame(frames["orders"])
+    frames["rfq"] = rfq_frame(frames["orders"], scenario)
     frames["payments"] = payment_frame(c, frames["orders"])
     frames |= finance_frames(scenario, c, frames)
     headline = _headline(scenario, c, frames)
@@ -115,7 +115,7 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
     lost = frames["unserved"].merge(c.blocks, on=["period", "block"])
     refused = refused_requests(frames["quota_use"], c.periods["hours"])
     missing, asked = float((lost["requests_per_s"] * lost["hours"]).sum()) + refused, asked + refused
-    accounting = float(accounting_cost(scenario, c, frames).sum())
+    accounting = float(accounting_cost(frames).sum())
     return {
         "status": "feasible",
         "objective": float(counted["discounted"].sum()),

@@ -46,7 +46,7 @@ def metric_frame(
     rows += fleet_metrics(c, frames)
     rows += energy_metrics(frames["energy"], effective)
     rows += footprint_metrics(frames["footprint"], effective)
-    for part, amount in accounting_cost(scenario, c, frames).items():
+    for part, amount in accounting_cost(frames).items():
         name, cost = f"accounting cost: {part}", ratio(amount, effective)
         rows.append(over_horizon(name, "all", cost, "currency/Mtok", ACCOUNTING_PART))
     for name, definition in UNIT_COSTS.items():

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import COMMITTED, STAND, lead_weeks
+from planner.coefficients.money import currency_ratio
 from planner.coefficients.order_cost import CHARGES, milestones, whole_days
+from planner.inputs import Scenario
 
 RFQ = [
     "vendor",
@@ -20,8 +25,11 @@ RFQ = [
     "first_order_by",
     "first_delivery_by",
     "sites",
-    "unit_price",
+    "quote_price",
+    "quote_currency",
     "price_unit",
+    "payment_terms",
+    "unit_price",
     "cost",
 ]
 
@@ -139,11 +147,11 @@ def last_days(periods: pd.DataFrame) -> pd.Series:
     return ends - pd.Timedelta(days=1)
 
 
-def rfq_frame(orders: pd.DataFrame) -> pd.DataFrame:
+def rfq_frame(orders: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     """Return RFQ: what to ask each vendor for, by quarter of the last day to order.
 
-    Purchases, leases and reservations only; ``unit_price`` is the mean price planned with, ``cost`` what they pay
-    over the horizon.
+    Purchases, leases and reservations only; ``unit_price`` is the mean price planned with and ``cost`` what they pay
+    over the horizon, in the plan's currency; ``quote_price`` is that price in ``quote_currency``, the offer's own.
     """
     asked = orders[orders["mode"].isin(COMMITTED)]
     if asked.empty:
@@ -162,7 +170,52 @@ def rfq_frame(orders: pd.DataFrame) -> pd.DataFrame:
         price_unit=("price_unit", "first"),
         cost=("cost", "sum"),
     )
-    return table.assign(unit_price=table["paid"] / table["units"])[RFQ].reset_index(drop=True)
+    terms = scenario.tables["offers"].set_index("offer").loc[table["offer"]]
+    own = scenario.settings.currency
+    ratio = currency_ratio(scenario.tables["fx"], terms["currency"], own)
+    unit_price = table["paid"] / table["units"]
+    table = table.assign(
+        unit_price=unit_price,
+        quote_price=unit_price.to_numpy() / ratio,
+        quote_currency=terms["currency"].fillna(own).to_numpy(),
+        payment_terms=[payment_terms(offer) for offer in terms.to_dict("records")],
+    )
+    return table[RFQ].reset_index(drop=True)
+
+
+def payment_terms(offer: Mapping[Hashable, Any]) -> str:
+    """Return the terms of payment of an offer in words.
+
+    >>> payment_terms({"mode": "purchase", "deposit_fraction": 0.3, "delivery_fraction": 0.5, "payment_term_days": 30})
+    '30% with the order, 50% on delivery, 20% on acceptance; 30 days each'
+    >>> payment_terms({"mode": "lease", "term_months": 36, "upfront_fraction": 0.1})
+    '36 months, 10% up front'
+    """
+
+    def stated(name: str) -> float:
+        value = offer.get(name)
+        return float("nan") if value is None or pd.isna(value) else float(value)
+
+    if offer["mode"] != "purchase":
+        upfront = stated("upfront_fraction")
+        paid_first = f", {_percent(upfront)} up front" if upfront > 0 else ""
+        return f"{stated('term_months'):g} months{paid_first}"
+    shares = [stated("deposit_fraction"), stated("delivery_fraction")]
+    if all(np.isnan(shares)):
+        shares = [1.0, 0.0]
+    deposit, delivery = np.nan_to_num(shares)
+    named = (
+        (deposit, "with the order"),
+        (delivery, "on delivery"),
+        (1.0 - deposit - delivery, "on acceptance"),
+    )
+    text = ", ".join(f"{_percent(share)} {when}" for share, when in named if share > 1e-9)
+    days = stated("payment_term_days")
+    return f"{text}; {days:g} days each" if days > 0 else text
+
+
+def _percent(share: float) -> str:
+    return f"{round(share * 100, 6):g}%"
 
 
 def quarter_of(days: pd.Series) -> list[str]:

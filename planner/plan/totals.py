@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.inputs import Scenario
 from planner.tables.cost_lines import DECLARED
 from planner.units import SECONDS_PER_HOUR
 
@@ -51,21 +50,18 @@ def token_frame(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataF
     ]
 
 
-def accounting_cost(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.Series:
+def accounting_cost(frames: Mapping[str, pd.DataFrame]) -> pd.Series:
     """Return the sources' cost by part: accelerator depreciation, electricity, staff, network (undiscounted).
 
-    Depreciation of bought units is straight line to zero over their life from the day they serve, inside the horizon;
-    the price of leases, reservations, rentals and API tokens stands beside it as the accelerators' own cost, what
-    units taken out are sold for is taken off. Which line belongs to which part: ``planner/tables/cost_lines.py``.
+    Depreciation is that of the accounting ledger: the price of bought units, by the method and life of their class,
+    inside the horizon. The price of leases, reservations, rentals and API tokens stands beside it as the accelerators'
+    own cost, what units taken out are sold for is taken off. Which line belongs to which part:
+    ``planner/tables/cost_lines.py``.
     """
     lines = frames["costs"].groupby("line")["amount"].sum()
-    orders = frames["orders"]
-    bought = orders[orders["mode"] == "purchase"]
-    life = scenario.tables["products"].set_index("product")["life_years"]
-    end_years = float(c.periods["start_years"].iloc[-1] + c.periods["years"].iloc[-1])
-    used = end_years - bought["in_service_period"].map(c.periods["start_years"])
-    years = bought["product"].map(life)
-    depreciation = float((bought["units"] * bought["unit_price"] * np.minimum(used, years) / years).sum())
+    books = frames["accounting"]
+    price = books["category"].eq("depreciation") & books["line"].eq("hardware_purchase")
+    depreciation = float(books.loc[price & books["use"].ne("after"), "amount"].sum())
     paid: dict[str, float] = {}
     for line in DECLARED:
         if line.unit_cost_part != "elsewhere":

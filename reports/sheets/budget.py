@@ -16,7 +16,8 @@ from reports.layout import Page, finish_page, repeat_title_only, section, start_
 
 PURPOSE = (
     "Payments in the period in which they fall due, undiscounted. Residual value is kept apart: it is no "
-    "payment. Depreciation is straight line from the first day in service."
+    "payment. Depreciation is that of the accounting ledger: by the method of each class, from the first day in "
+    "service."
 )
 USE = ["budget", "kind", "period", "site", "limit", "paid", "left", "used_fraction", "line", "business"]
 LABELS = {
@@ -28,6 +29,7 @@ LABELS = {
     "business": Label("Business line", width=16),
     "period": Label("Period", width=16),
     "limit": Label("Limit", "{currency}", styles.MONEY_PLAIN, 16),
+    "asset_class": Label("Asset class"),
     "paid": Label("Paid", "{currency}", styles.MONEY_PLAIN, 16),
     "left": Label("Left", "{currency}", styles.MONEY_PLAIN, 15),
     "used_fraction": Label("Used", "%", styles.PERCENT_PLAIN, 15),
@@ -77,25 +79,19 @@ def _cumulative(page: Page, kinds: pd.DataFrame) -> None:
 
 
 def _depreciation(page: Page) -> None:
+    """Write what the accounting ledger writes off of hardware, and the book value of every class of asset."""
     content = page.content
-    names = list(content.timeline.names)
-    section(page, "Depreciation of hardware bought", time_columns(content))
+    section(page, "Depreciation of hardware, freight, duty and installation included", time_columns(content))
     written = by_period(depreciation(content), ["product"], "amount", content.timeline)
     time_block(page, written, ["product"], content.currency, styles.MONEY, labels=LABELS, sum_row="Total")
-    section(page, "Book value of hardware bought, end of period", time_columns(content))
-    orders = content.frame("orders", ["mode", "product", "period", "units", "unit_price"])
-    bought = orders[orders["mode"] == "purchase"]
-    price = by_period(
-        bought.assign(amount=bought["units"] * bought["unit_price"]), ["product"], "amount", content.timeline
-    )
-    book = price.set_index("product")[names].cumsum(axis=1) - written.set_index("product")[names].cumsum(
-        axis=1
-    )
-    ends = list(book[names[-1]]) if len(book) else []
+    section(page, "Book value, end of period", time_columns(content))
+    value = content.frame("book_value", ["asset_class", "period", "closing"])
+    book = by_period(value, ["asset_class"], "closing", content.timeline)
+    ends = list(book[content.timeline.names[-1]]) if len(book) else []
     time_block(
         page,
-        book.reset_index(),
-        ["product"],
+        book,
+        ["asset_class"],
         content.currency,
         styles.MONEY,
         "At the end",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pandas as pd
 from openpyxl import Workbook
 
+from reports import styles
 from reports.blocks import filter_block, list_block
 from reports.content import Content
-from reports.labels import Label
+from reports.labels import Label, words
 from reports.layout import finish_page, section, start_page
 
 ORDER_COLUMNS = [
     "order_by_date",
     "order_date",
+    "deposit_date",
     "delivery_by_date",
     "power_ready_date",
     "in_service_date",
@@ -40,15 +42,29 @@ RFQ_COLUMNS = [
     "sites",
     "orders",
     "units",
-    "unit_price",
+    "quote_price",
+    "quote_currency",
     "price_unit",
+    "payment_terms",
+    "unit_price",
     "cost",
+]
+PAYMENT_COLUMNS = [
+    "due_date",
+    "period",
+    "order_period",
+    "milestone",
+    "line",
+    "vendor",
+    "offer",
+    "site",
+    "amount",
 ]
 QUARTER_COLUMNS = ["quarter", "units", "orders", "cost", "mode", "vendor", "product"]
 PURPOSE = (
     "Order no later than the date in column A; the plan reckons with the order date beside it. "
     "Rented units are listed in every period in which they are held. "
-    "Prices are in the currency of the plan at the date of the order."
+    "Prices are in the currency of the plan at the date of the order; a price to quote is in the vendor's currency."
 )
 
 
@@ -64,6 +80,12 @@ def fill(book: Workbook, content: Content) -> None:
         "vendor": Label("Vendor", width=18),
         "orders": Label("Orders", "", "#,##0", 9),
         "site": Label("Site", width=18),
+        "quote_price": Label("Price to quote", "", styles.PRICE, 14),
+        "quote_currency": Label("Currency of the quote", width=12),
+        "payment_terms": Label("Payment terms", width=30),
+        "milestone": Label("Milestone", width=12),
+        "line": Label("Cost line", width=18),
+        "order_period": Label("Ordered in", width=12),
     }
     block = list_block(page, orders, ORDER_COLUMNS, labels)
     filter_block(page, block)
@@ -73,6 +95,10 @@ def fill(book: Workbook, content: Content) -> None:
         page, "Requests for quotation, by vendor and quarter of the last day to order", len(ORDER_COLUMNS)
     )
     list_block(page, content.frame("rfq", RFQ_COLUMNS), RFQ_COLUMNS, labels)
+    section(page, "Payments of purchases, by the day they are due", len(ORDER_COLUMNS))
+    due = content.frame("payments", PAYMENT_COLUMNS)
+    due = due.assign(line=[words(name) for name in due["line"]])
+    list_block(page, due, PAYMENT_COLUMNS, labels)
     finish_page(page, "A6")
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from openpyxl import load_workbook
 from small_scenarios import (
     YEAR,
     box,
@@ -31,6 +32,8 @@ from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
 
 pytestmark = pytest.mark.slow
+
+STATED = {"source": "case", "source_date": "2026", "confidence": "quoted"}
 
 OLD = {
     "fleet": "old",
@@ -101,6 +104,43 @@ def test_a_warranty_bears_maintenance_and_parts_until_it_ends(in_parts):
     assert paid(in_parts, "maintenance").get("2027-Q3", 0.0) == 0.0
     assert paid(in_parts, "maintenance")["2027-Q4"] == pytest.approx(2_000)
     assert paid(in_parts, "spares")["2027-Q4"] == pytest.approx(500)
+
+
+def test_a_vendor_is_asked_in_its_own_currency_and_told_the_terms():
+    offer = purchase(price=12_000_000, currency="JPY", deposit_fraction=0.25, payment_term_days=45)
+    yen = {"currency": "JPY", "usd_per_unit": 0.008, **STATED}
+    dollar = {"currency": "USD", "usd_per_unit": 1, **STATED}
+    plan = solved(quarterly(offer, fx=[yen, dollar]))
+    row = plan["rfq"].iloc[0]
+    assert row["unit_price"] == pytest.approx(96_000)
+    assert (row["quote_price"], row["quote_currency"]) == (pytest.approx(12_000_000), "JPY")
+    assert row["payment_terms"] == "25% with the order, 75% on acceptance; 45 days each"
+
+
+def test_the_accounting_unit_cost_and_the_budget_sheet_write_off_as_the_books_do(tmp_path):
+    """Double declining over four years to a tenth: half of the price in the first year, whatever the service life."""
+    method = {"asset_class": "gear", "book_method": "declining_balance", "book_life_years": 4}
+    method |= {"book_residual_fraction": 0.1, **STATED}
+    offer = purchase(price=100_000, installation_fraction=0.02)
+    worth = [
+        {"asset_class": "gear", "age_years": age, "residual_fraction": 1 - age / 5, **STATED}
+        for age in (0, 5)
+    ]
+    products = [box(asset_class="gear")]
+    plan = solved(quarterly(offer, products=products, depreciation=[method], residuals=worth))
+    metrics = plan["metrics"].set_index(["metric", "scope"])["value"]
+    written = metrics["accounting cost: accelerator depreciation", "all"] * plan.headline["effective_mtok"]
+    assert written == pytest.approx(50_000)
+    assert failed_checks(plan, tmp_path) == []
+    rows = list(load_workbook(next(tmp_path.glob("*.xlsx")), data_only=True)["Budget"].values)
+    shown = {
+        row[0]: [cell for cell in row if isinstance(cell, (int, float))]
+        for row in rows
+        if row[0] in ("box", "gear")
+    }
+    assert sum(shown["box"]) == pytest.approx(51_000)
+    assert shown["gear"][-1] == pytest.approx(51_000)
+    assert plan.headline["finance"]["book_value_at_horizon_end"] == pytest.approx(51_000)
 
 
 def audit_passes(plan, name):

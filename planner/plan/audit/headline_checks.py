@@ -11,6 +11,7 @@ from planner.plan.audit.api_costs import SERVICE, api_made, routed_requests
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import per_hour
 from planner.plan.audit.report import Check, beside, breaches, compare, total
+from planner.plan.audit.write_offs import own_write_offs
 from planner.tables.cost_lines import lines_with
 from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
@@ -166,15 +167,12 @@ def unit_cost(books: Accounts) -> Check:
 def accounting_unit_cost(books: Accounts) -> Check:
     """Return the check of accounting_cost_per_mtok, undiscounted over the horizon.
 
-    (straight-line depreciation of bought units over their life, from the day they serve, + rents of units +
+    (depreciation of the price of bought units in the horizon, by the method of their class + rents of units +
     API tokens - resale + electricity + staff + network) / effective Mtok
     """
-    own, orders, periods = books.ledger, books.orders, books.facts.periods
-    bought = orders[orders["mode"].eq("purchase")]
-    first = np.minimum(bought["first"].to_numpy(int), len(periods) - 1)
-    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
-    used = np.minimum(end_years - periods["start_years"].to_numpy()[first], bought["life_years"])
-    depreciation = (bought["units"] * bought["paid_price"] * used / bought["life_years"]).sum()
+    own, assets, calendar = books.ledger, books["assets"], books["finance_periods"]
+    bought = assets[assets["line"].eq("hardware_purchase")]
+    depreciation = own_write_offs(bought, calendar[calendar["inside"].astype(bool)])["amount"].sum()
     paid = own.loc[own["line"].isin(ACCOUNTED), "amount"].sum()
     made = made_tokens(books)["effective_mtok"].sum()
     return _ratio(
