@@ -16,6 +16,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.bill_minimum import Minimums
 from planner.coefficients.billing import Billing
+from planner.coefficients.colocation import Colocation
 from planner.coefficients.energisation import Energisation
 from planner.coefficients.environment import Environment
 from planner.inputs import Settings
@@ -32,7 +33,7 @@ def tiny(**changed: Any) -> Coefficients:
         | _service()
         | _fleet()
         | _sites()
-        | {"costs": costs(), "energised": _path(), "deferrable": _hours()}
+        | {"costs": costs(), "energised": _path(), "colocation": _contract(), "deferrable": _hours()}
     )
     return replace(Coefficients(settings=settings(), **parts), **changed)
 
@@ -390,6 +391,31 @@ def _path() -> Energisation:
     )
 
 
+def _contract() -> Colocation:
+    """A contract of the hall on a given day, and one of the campus that starts when it opens and refuses more."""
+    return Colocation(
+        owed=table(
+            "site period month minimum_kw",
+            ("hall", "t1", "2027-01", 35.0),
+            ("hall", "t2", "2027-07", 55.0),
+            ("campus", "t1", "2027-01", 0.0),
+            ("campus", "t2", "2027-07", 0.0),
+        ),
+        owed_from=table(
+            "site period month open_period minimum_kw",
+            ("campus", "t1", "2027-01", "t1", 40.0),
+            ("campus", "t2", "2027-07", "t1", 25.0),
+            ("campus", "t2", "2027-07", "t2", 45.0),
+        ),
+        most=table("site period contracted_kw", ("hall", "t1", 360.0), ("campus", "t2", 0.0)),
+        most_from=table(
+            "site period open_period contracted_kw",
+            ("campus", "t2", "t1", 210.0),
+            ("campus", "t2", "t2", 190.0),
+        ),
+    )
+
+
 def costs() -> Mapping[str, pd.DataFrame]:
     """Return what each decision costs, in round numbers; residual value at the end is the only income."""
     stand = "offer site cooling period line kind paid_period timing amount"
@@ -509,6 +535,13 @@ def costs() -> Mapping[str, pd.DataFrame]:
             ("box purchase", "campus", "liquid", "t2", "delivered_not_powered", "opex", "t2", "mid", 5_000.0),
             ("rack purchase", "campus", "liquid", "t1", "delivered_not_powered", "opex", "t1", "mid", 16_000.0),
             ("rack purchase", "campus", "liquid", "t2", "delivered_not_powered", "opex", "t2", "mid", 16_000.0),
+        ),
+        "unused_rent_kw": table(
+            "site period month line kind paid_period timing amount",
+            ("hall", "t1", "2027-01", "facility_rent_unused", "opex", "t1", "mid", 900.0),
+            ("hall", "t2", "2027-07", "facility_rent_unused", "opex", "t2", "mid", 930.0),
+            ("campus", "t1", "2027-01", "facility_rent_unused", "opex", "t1", "mid", 800.0),
+            ("campus", "t2", "2027-07", "facility_rent_unused", "opex", "t2", "mid", 800.0),
         ),
         "constant": pd.DataFrame(columns=["workload", "region", "period", "block", *PAID]),
     }  # fmt: skip

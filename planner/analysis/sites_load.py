@@ -35,6 +35,7 @@ LIFTED = (
     "rack_space",
     "cooling_capacity",
     "path_power",
+    "contracted_power",
 )
 """Limits of a site itself: lifted when all of the load does not fit under them."""
 RAISED = ("supply", "hourly_supply", "budget")

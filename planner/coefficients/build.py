@@ -8,6 +8,7 @@ import pandas as pd
 
 from planner.coefficients import (
     api,
+    colocation,
     cost,
     deferral,
     egress,
@@ -71,6 +72,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     bill = billing(scenario, assigned, limits)
     builds, opened = site.build_columns(hall, periods), site.openings(scenario, limits, bill)
     changes = retrofit.retrofit_columns(scenario, periods)
+    colo = colocation.colocation(scenario, periods, opened)
     peaks, peak_blocks = site.peak_charges(scenario, assigned)
     block_prices = block_means(assigned, prices, ["site"], "price_per_kwh")
     own = scenario.tables["sites"].loc[scenario.tables["sites"]["kind"] != "cloud", "site"]
@@ -140,6 +142,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "ppa_kw": cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
             "module": energisation.module_costs(scenario, path, periods),
             "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
+            "unused_rent_kw": colocation.unused_costs(scenario, colo, periods),
             "api": api.api_costs(bought, blocks),
             "retire": retirement.resale_income(leaving),
             "unserved": lost_value,
@@ -158,6 +161,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         api=bought,
         api_limits=api.api_limits(scenario, periods),
         energised=path,
+        colocation=colo,
         deferrable=waiting,
         cap_curves=points.caps,
         pools=first_pools(points, runs, routes, demand, workloads),
@@ -252,6 +256,7 @@ LABELS: Mapping[str, list[str]] = {
     "energised_kw": ["site", "period"],
     "replicas": ["product", "site", "cooling", "units_per_replica", "period"],
     "unpowered": energisation.WAITING,
+    "unused_rent_kw": colocation.RENT_MONTH,
     "failure_flow": ["failure", "workload", "shape", "region", "site", "period", "block"],
     "failure_run": ["failure", "point", "site", "cooling", "period", "block"],
     "failure_pool": ["failure", "period", "block"],

@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients.api import API, API_LIMITS
 from planner.coefficients.billing import Billing
+from planner.coefficients.colocation import Colocation
 from planner.coefficients.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.energisation import Energisation
 from planner.coefficients.environment import Environment
@@ -95,6 +96,8 @@ class Coefficients:
         point, site, cooling, product, units_per_replica, peak_ratio of runs whose replica takes several units.
     energised
         The path to usable power: what its modules carry, what can be ordered, what may wait unpowered.
+    colocation
+        Contracted kW of colocation sites: the least paid for and the most that may stand.
     cap_curves, pools
         Utilisation caps by pool and size (``PointSet.caps``); those used, with the size they hold for
         (``pools.first_pools``). Empty where every workload states its allowance for waiting.
@@ -136,6 +139,7 @@ class Coefficients:
     spans: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPANS))
     environment: Environment = field(default_factory=Environment)
     energised: Energisation = field(default_factory=Energisation)
+    colocation: Colocation = field(default_factory=Colocation)
     deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))
     concentration: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SHARES))
     concentration_tiers: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIER_SHARES))

@@ -16,6 +16,7 @@ import pandas as pd
 
 from planner.coefficients.bill_tiers import LADDER_MONTH
 from planner.coefficients.billing import CHARGE_MONTH, Billing
+from planner.coefficients.colocation import mean_level
 from planner.coefficients.environment import PPA, Environment
 from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
@@ -96,6 +97,8 @@ def installed_costs(
     table = table[table["includes"] == "hardware"]
     years, months = table["period"].map(periods["years"]), table["period"].map(periods["months_equivalent"])
     kept = table["provisioned_kw"]
+    place = pd.MultiIndex.from_frame(table[["site", "period"]])
+    level = mean_level(scenario, periods).reindex(place).fillna(1.0).to_numpy(float)
     price = lot_prices(scenario, stand, table)
     upkeep = [
         _rows(table, labels, line, "opex", "period", "mid", price * share * years)
@@ -111,7 +114,7 @@ def installed_costs(
                 "opex",
                 "period",
                 "mid",
-                table["rent"].where(table["kind"] == "colo", 0.0) * kept * months,
+                table["rent"].where(table["kind"] == "colo", 0.0) * level * kept * months,
             ),
             _rows(table, labels, "staff", "opex", "period", "mid", table["staff"] * kept * years),
             _rows(table, labels, "network", "opex", "period", "mid", table["network"] * kept * years),

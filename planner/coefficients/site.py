@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.billing import Billing, floored_sites, monthly_components
+from planner.coefficients.colocation import bound_by_opening
 from planner.coefficients.tariff import demand_charges, fixed_charges, valid_share
 from planner.coefficients.timing import NEVER, in_service_ordinal
 from planner.coefficients.windows import local_window_mask
@@ -97,7 +98,7 @@ def openings(scenario: Scenario, limits: pd.DataFrame, bill: Billing) -> pd.Data
     costs = sites["opening_cost"].fillna(0.0) + sites["fixed_cost_per_year"].fillna(0.0)
     fixed = fixed_charges(scenario)
     billed = sites["tariff"].isin(fixed.loc[fixed["price_per_month"] > 0, "tariff"])
-    owed = sites["site"].isin(floored_sites(bill))
+    owed = sites["site"].isin([*floored_sites(bill), *bound_by_opening(scenario)])
     costly = sites.loc[(sites["kind"] != "cloud") & ((costs > 0) | billed | owed), "site"]
     powered = limits[limits["site"].isin(costly) & (limits["usable_kw"] > 0)]
     return powered[["site", "period"]].reset_index(drop=True)

@@ -11,6 +11,7 @@ from planner.coefficients import Coefficients
 from planner.formulation import (
     bill_constraints,
     budget_constraints,
+    colocation_constraints,
     deferral_constraints,
     energisation_constraints,
     environment_constraints,
@@ -77,6 +78,8 @@ FAMILIES: Mapping[str, Family] = {
         energisation_constraints.energised_provision,
         energisation_constraints.module_count,
         energisation_constraints.commissioning,
+        colocation_constraints.rent_minimum,
+        colocation_constraints.contracted_power,
         minimum_constraints.minimum_bill,
         tier_constraints.bill_tier_balance,
         tier_constraints.bill_tier_width,

@@ -48,6 +48,7 @@ VARIABLES: Mapping[str, str] = {
     "module": "modules ordered on the path to usable power, integer",
     "energised_kw": "kW a site can use by its path, where modules decide it",
     "unpowered": "units delivered that stand without power, integer",
+    "unused_rent_kw": "kW of a colocation minimum paid for in a month and not used",
     "replicas": "replicas that take several units of purchase each, integer",
     "failure_flow": "requests/s of critical demand routed to a site after a loss",
     "failure_run": "units busy at an operating point after a loss",
@@ -98,6 +99,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "module": c.energised.modules[LABELS["module"]],
         "energised_kw": c.energised.powered[LABELS["energised_kw"]],
         "unpowered": c.energised.waiting[LABELS["unpowered"]],
+        "unused_rent_kw": c.colocation.owed[LABELS["unused_rent_kw"]],
         "replicas": replica_labels(c, runs)[LABELS["replicas"]],
         **failure_columns(c, runs, flows),
     }

@@ -20,6 +20,7 @@ PRICED = (
     "rack_space",
     "hall_capacity",
     "cooling_capacity",
+    "contracted_power",
     "path_power",
     "energised_provision",
     "module_count",

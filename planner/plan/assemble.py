@@ -13,6 +13,7 @@ from planner.coefficients.fleet import STAND
 from planner.coefficients.pue import free_cooling
 from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnIndex
+from planner.formulation.colocation_constraints import settled_rent
 from planner.inputs import Scenario
 from planner.performance import PointSet
 from planner.plan.decisions import decision_frames
@@ -48,7 +49,7 @@ def solved_plan(
     extra
         Frames made by the pipeline: marginal_costs, duals, baselines.
     """
-    values = settled_bill(c, columns, values)
+    values = settled_rent(c, columns, settled_bill(c, columns, values))
     frames = dict(decision_frames(scenario, c, columns, values))
     frames |= {
         "costs": cost_ledger(scenario, c, columns, values, objective),
@@ -129,7 +130,8 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
         "generated_mtok": float(tokens["generated_mtok"].sum()),
         "nominal_tokens": bool(c.shapes["opaque"].any()),
         "unserved_fraction": float(missing / asked) if asked else 0.0,
-        "liability_after_horizon": liability_after_horizon(c, frames["orders"]),
+        "liability_after_horizon": liability_after_horizon(c, frames["orders"])
+        + float(frames["colo_contracts"]["owed_after_horizon"].sum()),
         "input_hash": scenario.input_hash,
         "warnings": list(scenario.warnings),
     }

@@ -16,6 +16,7 @@ from planner.formulation.objective import api_tokens, run_tokens
 from planner.formulation.service_constraints import sized_runs
 from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks, topups
+from planner.plan.colocation import contract_frame, level_frame, rent_frame
 from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
 from planner.plan.failures import failure_frames
 from planner.plan.footprint import footprint
@@ -47,6 +48,8 @@ def decision_frames(
     found = partial(decided, columns, values)
     modules = module_frame(scenario, c, found)
     path = path_frame(c, modules)
+    sites = _sites(c, columns, values, fleet)
+    rent = rent_frame(c, columns, values, fleet, sites)
     return {
         "orders": _orders(scenario, c, columns, values, tiers),
         "order_tiers": tiers,
@@ -72,7 +75,10 @@ def decision_frames(
         "replicas": decided(columns, values, "replicas", "replicas").drop(columns="column"),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "retrofits": decided(columns, values, "retrofit_kw", "kw").drop(columns="column"),
-        "sites": _sites(c, columns, values, fleet),
+        "sites": sites,
+        "colo_rent": rent,
+        "rent_levels": level_frame(scenario, c),
+        "colo_contracts": contract_frame(scenario, c, rent, sites),
         **failure_frames(c, found),
     }
 

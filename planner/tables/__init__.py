@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from planner.tables import (
     api,
+    colocation,
     contracts,
     demand,
     electricity,
@@ -34,6 +35,7 @@ TABLES: Mapping[str, Table] = {
         facility,
         electricity,
         power,
+        colocation,
         energisation,
         demand,
         quotas,

@@ -74,6 +74,7 @@ DECLARED = (
     CostLine("site_module_residual", "capex", "kept", "site", STANDS, "site", "elsewhere", "Other"),
     CostLine("delivered_not_powered", "opex", "paid", "offer", STANDS, "site", "elsewhere", "Other"),
     CostLine("facility_rent", "opex", "paid", "offer", STANDS, "site", "elsewhere", "Other"),
+    CostLine("facility_rent_unused", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other"),
     CostLine("site_opening", "capex", "paid", "site", STANDS, "site", "elsewhere", "Other", "site_opening"),
     CostLine("site_fixed", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other"),
     CostLine("energy", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),

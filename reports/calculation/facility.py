@@ -15,6 +15,7 @@ from reports.costs import truth
 def facility_rows(rows: Rows, time: Clock) -> None:
     """Append the rows of space that is taken and of sites that are open."""
     _space(rows, time)
+    _unused(rows)
     _open(rows, time)
 
 
@@ -39,11 +40,58 @@ def _space(rows: Rows, time: Clock) -> None:
         for site in provisioned
         if sites["kind"].get(site) == "colo"
     }
-    _per_kw(rows, provisioned, rent, "facility_rent", "Colocation rent", "per kW-month", time.months)
+    levels = _rent_levels(rows, list(rent))
+    _per_kw(rows, provisioned, rent, "facility_rent", "Colocation rent", "per kW-month", time.months, levels)
     staff = {site: staff_price(rows, site) for site in provisioned}
     _per_kw(rows, provisioned, staff, "staff", "Operations staff", "per kW-year", time.years)
     network = {site: rows.inputs.money("sites", [site], "network_cost_per_kw_year") for site in provisioned}
     _per_kw(rows, provisioned, network, "network", "Network", "per kW-year", time.years)
+
+
+def _rent_levels(rows: Rows, sites: list[str]) -> dict[str, At]:
+    """Return the row of the rent over the rent stated in the table sites, of sites whose contract lets it rise."""
+    levels = rows.content.frame("rent_levels", ["site", "period", "level"])
+    wide = by_period(levels[levels["site"].astype(str).isin(sites)], ["site"], "level", rows.content.timeline)
+    names = list(rows.content.timeline.names)
+    return {
+        str(row["site"]): rows.plan_values(
+            "Rent over the stated rent",
+            "",
+            str(row["site"]),
+            "contract",
+            "ratio",
+            np.array([row[name] for name in names], dtype=float),
+            "0.0000",
+            total=False,
+        )
+        for row in wide.to_dict("records")
+        if any(abs(row[name] - 1.0) > 1e-12 for name in names)
+    }
+
+
+def _unused(rows: Rows) -> None:
+    """Append the rent of kW that contracts have paid for and that are not used."""
+    rent = rows.content.frame("colo_rent", ["site", "period", "cost"])
+    wide = by_period(rent, ["site"], "cost", rows.content.timeline)
+    parts: list[At] = []
+    for row in wide.to_dict("records"):
+        site, currency = str(row["site"]), rows.content.currency
+        paid = np.array([row[name] for name in rows.content.timeline.names], dtype=float)
+        price = rows.inputs.price("sites", [site], "rent_per_kw_month")
+        if not paid.any() or not price > 0.0:
+            continue
+        if not parts:
+            rows.title("Contracted colocation power that is not used")
+        kept = rows.plan_values(
+            "Paid for and not used, at the risen rent", "", site, "contract", "kW-months", paid / price
+        )
+        own = rows.inputs.money("sites", [site], "rent_per_kw_month") or 0.0
+        label = "Rent of what is not used; column H: per kW-month"
+        parts.append(rows.formula(label, "", site, "kW-months x price", currency, f"{kept.here}*{{H}}", own))
+    if parts:
+        rows.line_total(
+            "facility_rent_unused", "Rent of contracted kW not used", parts, "mid", rows.content.currency
+        )
 
 
 def provisioned_kw(rows: Rows, fleet: pd.DataFrame) -> pd.Series:
@@ -71,10 +119,12 @@ def _per_kw(
     title: str,
     unit: str,
     length: At,
+    levels: dict[str, At] | None = None,
 ) -> None:
     charged = {site: price for site, price in prices.items() if price}
     if not charged:
         return
+    risen = {site: f"*{level.here}" for site, level in (levels or {}).items()}
     parts = [
         rows.formula(
             f"{title}; column H: {unit}",
@@ -82,7 +132,7 @@ def _per_kw(
             site,
             "kW x price x time",
             rows.content.currency,
-            f"{provisioned[site].here}*{{H}}*{length.here}",
+            f"{provisioned[site].here}*{{H}}*{length.here}{risen.get(site, '')}",
             price,
             constant_form="#,##0.00",
         )

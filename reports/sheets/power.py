@@ -13,6 +13,7 @@ from reports.charts import ROWS, used_and_limit
 from reports.content import Content, by_period
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
+from reports.sheets.colocation import colocation
 from reports.sheets.energisation import energisation
 from reports.sheets.pue import free_cooling_hours, pue_target
 
@@ -46,6 +47,7 @@ def fill(book: Workbook, content: Content) -> None:
     page = start_page(book, content, "Power", "output", PURPOSE)
     _levels(page)
     energisation(page)
+    colocation(page)
     _energy(page)
     pue_target(page)
     free_cooling_hours(page)

@@ -860,13 +860,14 @@ BESIDE_THEIR_CASES = {
     "data_residency",
     *("concentration", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),
+    *("rent_minimum", "contracted_power", "colo_contracts", "cost facility_rent_unused"),
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
     *("utilisation_caps", "pool_latency"),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
 """Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,
-``test_failure_audit``)."""
+``test_colocation``, ``test_failure_audit``)."""
 
 
 @cache

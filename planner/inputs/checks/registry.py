@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from planner.errors import Fault
 from planner.inputs.checks import (
     chain_rules,
+    colocation_rules,
     contract_rules,
     demand_rules,
     failure_rules,
@@ -43,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     *site_rules.RULES,
     *power_rules.RULES,
     *chain_rules.RULES,
+    *colocation_rules.RULES,
     *module_rules.RULES,
     *failure_rules.RULES,
     *tariff_rules.RULES,

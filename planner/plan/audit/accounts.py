@@ -11,6 +11,7 @@ import pandas as pd
 
 from planner.plan.audit.api_costs import api_entries
 from planner.plan.audit.books import Books
+from planner.plan.audit.colocation import unused_entries
 from planner.plan.audit.commitment_costs import commitment_entries
 from planner.plan.audit.energised import module_entries, waiting_entries
 from planner.plan.audit.environment_checks import ppa_entries
@@ -53,6 +54,7 @@ SOURCES: Mapping[str, Source] = {
     "maintenance": keeping_entries,
     "spares": keeping_entries,
     "facility_rent": keeping_entries,
+    "facility_rent_unused": unused_entries,
     "staff": keeping_entries,
     "network": keeping_entries,
     "facility_build": build_entries,

@@ -9,6 +9,7 @@ import pandas as pd
 from planner.plan.audit import (
     api_costs,
     calendar_checks,
+    colocation,
     cost_checks,
     deferral,
     energised,
@@ -114,6 +115,9 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             environment_checks.resource_limits,
             environment_checks.footprint,
             site_checks.power_levels,
+            colocation.rent_minimum,
+            colocation.contracted_power,
+            colocation.colo_contracts,
             energised.power_path,
             energised.energised_load,
             energised.energised_provision,

@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import present_value
+from planner.plan.audit.colo_rent import rent_levels
 from planner.plan.audit.facts import LOT, RENTED, at
 from planner.plan.audit.report import total
 from planner.plan.audit.standing import STAND, lowest_purchase_price, price_at
@@ -228,7 +229,7 @@ def keeping_entries(books: Books) -> pd.DataFrame:
 
     maintenance    price of a unit x yearly share x years, of bought and existing units out of warranty
     spares         price of a unit x failures a year x parts of a failure x years, likewise
-    facility_rent  rent per kW and month x provisioned kW x months, at colocation sites
+    facility_rent  rent per kW and month, risen by the contract, x provisioned kW x months, at colocation sites
     staff          people per MW x cost of a person x provisioned MW x years
     network        cost per kW and year x provisioned kW x years
     """
@@ -248,6 +249,7 @@ def keeping_entries(books: Books) -> pd.DataFrame:
         upkeep.append(entries(units, line, "opex", "mid", units["units"] * price * units[share] * years))
         upkeep.append(entries(covered, line, "opex", "mid", -saved))
     rent = (site["rent_per_kw_month"].fillna(0.0) * site["fx"]).where(site["kind"].eq("colo"), 0.0)
+    rent = rent * at(rent_levels(books), units, ["site", "period"]).fillna(1.0).to_numpy(float)
     people = site["staff_per_mw"].fillna(0.0) * site["staff_cost_per_year"].fillna(0.0) * site["fx"]
     network = site["network_cost_per_kw_year"].fillna(0.0) * site["fx"]
     return pd.concat(

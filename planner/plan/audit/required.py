@@ -123,6 +123,8 @@ REQUIRED = {
     "retrofits": ["from_cooling", *PLACE, "kw"],
     "sites": ["site", "period", "open", "open_fraction"],
     "modules": ["site", "module", "item", "period", "modules", "energised_period", "cost"],
+    "colo_rent": ["site", "period", "month", "unused_kw"],
+    "colo_contracts": ["site", "start_date", "owed_after_horizon"],
     "power_path": ["site", "item", "period", "carried_kw"],
     "failures": ["failure", "loss", "site", "cooling", "product", "units"],
     "failure_flows": [

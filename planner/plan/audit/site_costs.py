@@ -10,6 +10,7 @@ import pandas as pd
 from planner.coefficients.windows import local_window_mask
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import first_period_from
+from planner.plan.audit.colo_rent import bound_sites
 from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.hardware_costs import entries, sinking_fund
 from planner.plan.audit.month_bills import by_month, month_entries, owed_sites
@@ -159,7 +160,7 @@ def costly_sites(books: Books) -> pd.DataFrame:
         }
     )
     billed = highest.fillna(0.0).to_numpy(float) > 0.0
-    billed |= sites.index.isin(owed_sites(books))
+    billed |= sites.index.isin([*owed_sites(books), *bound_sites(books)])
     return money[(money[["once", "yearly"]] > 0.0).any(axis=1) | billed]
 
 
