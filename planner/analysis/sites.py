@@ -36,6 +36,7 @@ from planner.plan import Plan
 from planner.units import KG_PER_TONNE
 
 TARIFF_COLUMNS = ["site", "price_now", "break_even_price", "dearer_by_with_free_energy"]
+FIRST_CAPS = "; utilisation caps of pools of the expected size, which the plan tightened to the sizes it has"
 RELAXATION = (
     "relaxation: units are divisible, so the value is that of the long run, not of the next whole unit"
 )
@@ -185,6 +186,10 @@ class _Comparison(Inquiry):
         gap = f"whole units, within a gap of {self.study.options.gap:g} of the relaxation"
         share = "all of the load" if self.share == 1 else f"{100 * self.share:g} % of every region's load"
         quarter = RELAXATION + ("; whole units beside it, proven" if whole else "")
+        if int(self.plan.headline.get("cap_passes", 1)) > 1:
+            # Tighter caps hold for the pools of one plan; the pools of a case with other load are others.
+            share += FIRST_CAPS
+            quarter += FIRST_CAPS
         return {
             "split": "the plan as solved; why a site is used or not from the relaxation",
             "plan_costs": "the plan's cost rows by site; what no site causes is unallocated",

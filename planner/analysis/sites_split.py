@@ -11,6 +11,9 @@ from planner.pipeline.diagnosis import LIMITS
 from planner.plan import Plan
 from planner.units import KW_PER_MW
 
+POWER_LIMITS = ("site_power", "provisioned_power", "path_power", "energised_load", "energised_provision")
+SMALLEST_KW = 1e-6
+"""Less power than this is none."""
 SMALLEST_PRICE = 1e-6
 """Duals below this share of the plan's cost per unit of the limit are noise of the solver."""
 
@@ -48,7 +51,8 @@ def split_with_reasons(plan: Plan, study: Study, probes: pd.DataFrame, without: 
     )
     table = table.merge(without, on="site", how="left").merge(probes, on="site", how="left")
     binding = binding_limits(study)
-    reasons = [_reason(row, binding, study) for row in table.to_dict("records")]
+    dark = unpowered(study)
+    reasons = [_reason(row, binding, dark, study) for row in table.to_dict("records")]
     return table.assign(used=table["token_share"] > 0, reason=reasons)
 
 
@@ -62,9 +66,38 @@ def _tokens(plan: Plan) -> pd.Series:
     )
 
 
+def unpowered(study: Study) -> pd.DataFrame:
+    """Return site, period, until: periods in which a hall has no power yet, and the day it has some.
+
+    By the energisation schedule, and where modules decide by what the relaxation orders; ``until`` is blank where the
+    site has no power after it in the horizon.
+    """
+    c, columns = study.coefficients, study.model.columns
+    carried = columns.frame("energised_kw")
+    carried = carried.assign(kw=study.relaxed.values[carried["column"].to_numpy(int)])
+    table = c.site_limits[["site", "period", "usable_kw"]].merge(
+        carried[["site", "period", "kw"]], on=["site", "period"], how="left"
+    )
+    table["usable_kw"] = np.fmin(table["usable_kw"], table["kw"])
+    table["start"] = table["period"].map(c.periods["start_date"])
+    dark = table["usable_kw"] < SMALLEST_KW
+    table["until"] = table["start"].where(~dark).groupby(table["site"]).bfill()
+    scheduled = study.scenario.tables["site_power"]
+    dated = scheduled[scheduled["usable_kw"] > 0.0].groupby("site")["from_date"].min()
+    stated = table["site"].map(dated)
+    by_path = table["kw"].notna()
+    # A day inside a period is when the grid gives power; the plan can use it from the next period on.
+    table["until"] = table["until"].where(by_path | (stated < table["start"]) | table["until"].isna(), stated)
+    return table.loc[dark, ["site", "period", "until"]].reset_index(drop=True)
+
+
 def binding_limits(study: Study) -> pd.DataFrame:
-    """Return site, limit, periods, worth: limits of a site whose relief would save money in the relaxation."""
+    """Return site, limit, periods, worth: limits of a site whose relief would save money in the relaxation.
+
+    Power limits of periods in which the site has no power at all are left out: see :func:`unpowered`.
+    """
     found, model = study.relaxed, study.model
+    dark = pd.MultiIndex.from_frame(unpowered(study)[["site", "period"]])
     rows = []
     if found.row_duals is not None:
         smallest = SMALLEST_PRICE * abs(study.level(found))
@@ -73,7 +106,10 @@ def binding_limits(study: Study) -> pd.DataFrame:
                 continue
             dual = np.abs(found.row_duals[model.problem.row_position(block.family)])
             worth = dual * np.maximum(np.abs(block.rhs), 1.0)
-            for site, part in block.labels[worth > smallest].groupby("site", sort=False):
+            counted = worth > smallest
+            if block.family in POWER_LIMITS:
+                counted &= ~pd.MultiIndex.from_frame(block.labels[["site", "period"]]).isin(dark)
+            for site, part in block.labels[counted].groupby("site", sort=False):
                 periods = list(dict.fromkeys(part["period"])) if "period" in part else []
                 total = float(worth[part.index].sum())
                 rows.append((site, LIMITS[block.family].resource, ", ".join(periods), total))
@@ -81,18 +117,27 @@ def binding_limits(study: Study) -> pd.DataFrame:
     return table.sort_values("worth", ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _reason(row: dict[str, object], binding: pd.DataFrame, study: Study) -> str:
+def _waits(dark: pd.DataFrame, site: str) -> list[str]:
+    """Return the words for a site that has no power at first."""
+    own = dark[dark["site"] == site]
+    if own.empty:
+        return []
+    day = own["until"].iloc[0]
+    return ["not energised in the horizon" if pd.isna(day) else f"not energised until {day:%Y-%m-%d}"]
+
+
+def _reason(row: dict[str, object], binding: pd.DataFrame, dark: pd.DataFrame, study: Study) -> str:
     site, share = str(row["site"]), float(row["token_share"])  # type: ignore[arg-type]
     limits = binding[binding["site"] == site]
-    held = "; ".join(
-        f"{limit} binds in {periods}" for limit, periods in limits[["limit", "periods"]].to_numpy()
-    )
+    binds = [f"{limit} binds in {periods}" for limit, periods in limits[["limit", "periods"]].to_numpy()]
+    held = "; ".join(_waits(dark, site) + binds)
     extra = float(row["probe_costs_per_mtok"])  # type: ignore[arg-type]
     more = f"more load there costs {extra:+.4g} {study.scenario.settings.currency} per Mtok"
     if share > 0:
         return f"used; {held}" if held else f"used, no limit of its own binds; {more}"
     if row["probe_status"] == "no route":
-        return "not used: no demand reaches it in time with hardware that can be there under power"
+        none = "not used: no demand reaches it in time with hardware that can be there under power"
+        return "; ".join([none, *_waits(dark, site)])
     if row["probe_status"] != "optimal":
         return "not used: not even 1 % of every region's load it can reach fits its power, space and supply"
     return f"not used: {more}" + (f"; {held}" if held else "")

@@ -20,7 +20,7 @@ from planner.pipeline.run import Built, build_scenario
 from planner.pipeline.strategy import Goal, solve_main
 from planner.solve import Solution, SolveOptions
 
-ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "open", "flow")
+ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "retrofit_kw", "module", "open", "flow")
 """Variable families that put something new, or some load, at a site."""
 
 

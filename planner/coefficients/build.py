@@ -134,7 +134,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "rent_hour": hourly_rent,
             "installed": cost.installed_costs(scenario, stand, installed, periods),
             "build_kw": cost.build_costs(scenario, hall, builds, periods),
-            "retrofit_kw": retrofit.retrofit_costs(changes),
+            "retrofit_kw": retrofit.retrofit_costs(scenario, changes, periods),
             "open": cost.opening_costs(scenario, opened, periods),
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
             "peak_kw": cost.peak_costs(peaks),

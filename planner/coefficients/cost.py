@@ -20,7 +20,7 @@ from planner.coefficients.colocation import mean_level
 from planner.coefficients.environment import PPA, Environment
 from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
-from planner.coefficients.payments import PAYMENT
+from planner.coefficients.payments import PAYMENT, yearly_rows
 from planner.coefficients.payments import payment_rows as _rows
 from planner.coefficients.tariff import fixed_by_month
 from planner.inputs import Scenario
@@ -91,6 +91,7 @@ def installed_costs(
         * sites["staff_cost_per_year"].fillna(0.0)
         * ratio,
         network=sites["network_cost_per_kw_year"].fillna(0.0) * ratio,
+        taxed=sites["property_tax_fraction_per_year"].fillna(0.0),
     )
     table = installed.merge(stand, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
     table = table.drop(columns="kind", errors="ignore").merge(money, on="site", validate="many_to_one")
@@ -118,6 +119,7 @@ def installed_costs(
             ),
             _rows(table, labels, "staff", "opex", "period", "mid", table["staff"] * kept * years),
             _rows(table, labels, "network", "opex", "period", "mid", table["network"] * kept * years),
+            _rows(table, labels, "property_tax", "opex", "period", "mid", table["taxed"] * price * years),
         ],
         ignore_index=True,
     )
@@ -156,6 +158,12 @@ def upkeep_shares(table: pd.DataFrame) -> dict[str, pd.Series]:
     }
 
 
+def property_tax(scenario: Scenario, site: pd.Series) -> np.ndarray:
+    """Return the yearly property tax of each site as a share of what is taxed."""
+    stated = scenario.tables["sites"].set_index("site")["property_tax_fraction_per_year"].astype(float)
+    return site.map(stated).astype(float).fillna(0.0).to_numpy(float)
+
+
 def build_costs(
     scenario: Scenario, hall: pd.DataFrame, builds: pd.DataFrame, periods: pd.DataFrame
 ) -> pd.DataFrame:
@@ -189,13 +197,7 @@ def build_costs(
         if scenario.settings.residual_method != "none"
         else np.zeros(len(table))
     )
-    upkeep = table.merge(
-        periods.reset_index()[["period", "ordinal", "years"]].rename(
-            columns={"period": "kept_period", "ordinal": "kept"}
-        ),
-        how="cross",
-    )
-    upkeep = upkeep[upkeep["kept"] >= upkeep["in_service_ordinal"]]
+    taxed = property_tax(scenario, table["site"])
     return pd.concat(
         [
             _rows(table, labels, "facility_build", "capex", "period", "start", table["shell"]),
@@ -209,15 +211,8 @@ def build_costs(
                 "end",
                 -(table["shell"] + table["plant"]) * left,
             ),
-            _rows(
-                upkeep,
-                labels,
-                "cooling_maintenance",
-                "opex",
-                "kept_period",
-                "mid",
-                upkeep["kept_per_year"] * upkeep["years"],
-            ),
+            yearly_rows(table, labels, "cooling_maintenance", table["kept_per_year"], periods),
+            yearly_rows(table, labels, "property_tax", (table["shell"] + table["plant"]) * taxed, periods),
         ],
         ignore_index=True,
     )

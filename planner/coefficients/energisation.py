@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.cost import purchase_prices
+from planner.coefficients.cost import property_tax, purchase_prices
 from planner.coefficients.fleet import STAND, lead_weeks
 from planner.coefficients.money import currency_ratio, sinking_fund_residual
-from planner.coefficients.payments import payment_rows
+from planner.coefficients.payments import payment_rows, yearly_rows
 from planner.coefficients.timing import NEVER, in_service_ordinal, planning_weeks
 from planner.inputs import Scenario
 
@@ -154,6 +154,13 @@ def module_costs(scenario: Scenario, path: Energisation, periods: pd.DataFrame) 
         [
             payment_rows(orders, MODULE, "site_module", "capex", "period", "start", orders["price"]),
             payment_rows(orders, MODULE, "site_module_residual", "capex", "last", "end", residual),
+            yearly_rows(
+                orders,
+                MODULE,
+                "property_tax",
+                orders["price"] * property_tax(scenario, orders["site"]),
+                periods,
+            ),
         ],
         ignore_index=True,
     )

@@ -10,6 +10,23 @@ from planner.tables.cost_lines import check_line
 PAYMENT = ["line", "kind", "paid_period", "timing", "amount"]
 
 
+def yearly_rows(
+    frame: pd.DataFrame, labels: list[str], line: str, yearly: pd.Series | np.ndarray, periods: pd.DataFrame
+) -> pd.DataFrame:
+    """Return opex by period of what has ``in_service_ordinal`` from then on: a yearly amount x years of the period."""
+    ordered = frame.assign(yearly_amount=np.asarray(yearly, dtype=float))
+    later = ordered.merge(
+        periods.reset_index()[["period", "ordinal", "years"]].rename(
+            columns={"period": "kept_period", "ordinal": "kept_ordinal"}
+        ),
+        how="cross",
+    )
+    later = later[later["kept_ordinal"] >= later["in_service_ordinal"]]
+    return payment_rows(
+        later, labels, line, "opex", "kept_period", "mid", later["yearly_amount"] * later["years"]
+    )
+
+
 def payment_rows(
     frame: pd.DataFrame,
     labels: list[str],

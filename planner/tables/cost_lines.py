@@ -98,6 +98,7 @@ DECLARED = (
         "staff", "opex", "paid", "offer", STANDS, "running", "operations staff", "Management and Governance"
     ),
     CostLine("network", "opex", "paid", "offer", STANDS, "running", "network", "Networking"),
+    CostLine("property_tax", "opex", "paid", "site", STANDS, "running", "elsewhere", "Other"),
     CostLine("egress", "opex", "paid", "workload", LOAD, "running", "elsewhere", "Networking"),
     CostLine("optional_demand_value", "value", "value", "workload", LOAD, "demand", "elsewhere", "Other"),
     CostLine("sunk_book_value", "sunk", "sunk", "lot", STANDS, "hardware", "elsewhere", "Compute"),

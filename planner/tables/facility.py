@@ -186,6 +186,12 @@ SITES = Table(
             "storage and insurance of hardware delivered before it has power, as a share of its price; "
             "blank = nothing is delivered before it can be powered",
         ),
+        fraction(
+            "property_tax_fraction_per_year",
+            "yearly property tax as a share of the price of what is ours there: units as for their maintenance; halls, "
+            "plant, retrofits and modules the plan orders, once in service; blank = 0",
+            high=0.2,
+        ),
         key("currency", "currency of the site's money columns", "fx.currency", required=False),
         integer(
             "commission_units_per_period",

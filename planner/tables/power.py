@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, fraction, key, number, provenance
+from planner.tables.schema import Table, fraction, key, number, positive, provenance
 
 POWER_CHAINS = Table(
     "power_chains",
@@ -83,6 +83,17 @@ HALL_RETROFITS = Table(
             "start of work to back in service; meanwhile the kW serve neither option; blank = 0",
             soft=(0, 52),
             band=(0, 200),
+        ),
+        positive(
+            "life_years",
+            "years",
+            "economic life of the change, for its value at the end of the horizon; blank = worth nothing then",
+            band=(1, 60),
+        ),
+        fraction(
+            "maintenance_fraction_per_year",
+            "yearly upkeep once done, as a share of capex_per_kw; blank = 0",
+            high=0.5,
         ),
     ),
     scope="scenario",

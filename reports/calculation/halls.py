@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,7 @@ Place = tuple[str, str]
 
 def hall_rows(rows: Rows, time: Clock) -> None:
     """Append the rows of halls and cooling plant that the plan builds."""
-    _retrofits(rows)
+    _retrofits(rows, time)
     build = rows.content.frame("build", ["site", "cooling", "period", "kw"])
     if build.empty:
         return
@@ -49,14 +50,16 @@ def hall_rows(rows: Rows, time: Clock) -> None:
     _plant_upkeep(rows, time, dict(zip(places, values, strict=True)))
 
 
-def _retrofits(rows: Rows) -> None:
-    """Append the rows of halls whose cooling is changed."""
+def _retrofits(rows: Rows, time: Clock) -> None:
+    """Append the rows of halls whose cooling is changed: price, upkeep once done, value at the end."""
     key = ["site", "from_cooling", "cooling"]
     changed = rows.content.frame("retrofits", [*key, "period", "kw"])
     if changed.empty:
         return
     rows.title("Halls changed to another cooling")
-    parts = []
+    parts: list[At] = []
+    upkeep: list[At] = []
+    residual: list[At] = []
     for row in by_period(changed, key, "kw", rows.content.timeline).to_dict("records"):
         site, start, end = (str(row[name]) for name in key)
         own = rows.inputs.cell("hall_retrofits", [site, start, end], "capex_per_kw")
@@ -78,8 +81,83 @@ def _retrofits(rows: Rows) -> None:
                 price,
             )
         )
+        change = _Change([site, start, end], way, kw, price, parts[-1])
+        upkeep += _retrofit_upkeep(rows, time, change)
+        residual += _retrofit_residual(rows, time, change)
+    currency = rows.content.currency
     if parts:
-        rows.line_total("hall_retrofit", "Retrofit of halls", parts, "start", rows.content.currency)
+        rows.line_total("hall_retrofit", "Retrofit of halls", parts, "start", currency)
+    if upkeep:
+        rows.line_total("cooling_maintenance", "Upkeep of retrofits", upkeep, "mid", currency)
+    if residual:
+        rows.line_total("facility_residual", "Residual value of retrofits", residual, "end", currency)
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One retrofit: its key in hall_retrofits, its name, kW by period, price per kW, and the row of what is paid."""
+
+    key: list[str]
+    way: str
+    kw: np.ndarray
+    price: str
+    paid: At
+
+
+def _done(rows: Rows, change: _Change) -> np.ndarray:
+    """Return the period from which a change ordered in each period is back in service."""
+    stated = [
+        rows.inputs.number("hall_retrofits", change.key, name) for name in ("lead_weeks", "downtime_weeks")
+    ]
+    start = rows.content.timeline.start_weeks
+    return np.searchsorted(start, start + float(np.nansum(stated)) - 1e-9, side="left")
+
+
+def _retrofit_upkeep(rows: Rows, time: Clock, change: _Change) -> list[At]:
+    share = rows.inputs.cell("hall_retrofits", change.key, "maintenance_fraction_per_year")
+    if share is None:
+        return []
+    total = np.zeros(rows.periods)
+    for index, first in enumerate(_done(rows, change)):
+        total[first:] += change.kw[index]
+    site = change.key[0]
+    kept = rows.plan_values(
+        "Changed and in service", change.way, site, "retrofits", "kW IT", total, total=False
+    )
+    return [
+        rows.formula(
+            "Upkeep of the retrofit; column H: per kW-year",
+            change.way,
+            site,
+            "kW x price x share x years",
+            rows.content.currency,
+            f"{kept.here}*{{H}}*{time.years.here}",
+            f"{change.price}*{share}",
+            constant_form="#,##0.00",
+        )
+    ]
+
+
+def _retrofit_residual(rows: Rows, time: Clock, change: _Change) -> list[At]:
+    life = rows.inputs.cell("hall_retrofits", change.key, "life_years")
+    if life is None or rows.content.settings.get("residual_method") == "none":
+        return []
+    timeline, site = rows.content.timeline, change.key[0]
+    first = np.minimum(_done(rows, change), rows.periods - 1)
+    age = rows.plan_values(
+        "Age of the retrofit at the end", change.way, site, "years", "years",
+        timeline.end_years[-1] - timeline.start_years[first], "0.00", total=False,
+    )  # fmt: skip
+    share = rows.formula(
+        "Value left; column H: life in years", change.way, site, "sinking fund", "fraction",
+        sinking_fund(time.rate, age.here, "{H}"), life, styles.PERCENT_PLAIN, "0.0",
+    )  # fmt: skip
+    value = f"-{time.last.here}*SUMPRODUCT({change.paid.across},{share.across})"
+    return [
+        rows.formula(
+            "Residual value", change.way, site, "price x value left", rows.content.currency, value
+        )
+    ]  # fmt: skip
 
 
 def _priced(

@@ -111,11 +111,12 @@ PLAN_LINES = {
     "energy_tiers": "Energy tiers above or below the first tier's price",
     "demand_tiers": "Demand tiers above or below the first tier's price",
     "minimum_take": "Top-up of minimum bills",
+    "property_tax": "Property tax",
     "ppa": "Energy contracts",
     "ppa_offset": "Energy charges of the tariff that contracts replace",
     "carbon_offset": "Carbon price of the grid, less that of the contracts that replace it",
 }
-"""Parts of the bill that the sheet carries as the plan has them: their steps are no product of two cells."""
+"""Lines that the sheet carries as the plan has them: their parts are no product of two cells."""
 
 
 def _plan_lines(rows: Rows) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,10 @@ from small_scenarios import (
 )
 from workbook_checks import failed_checks
 
+from planner.coefficients import build_coefficients
 from planner.errors import InputError
 from planner.inputs import Scenario
+from planner.performance import operating_points
 from planner.plan import Plan
 from planner.plan.audit import audit_plan
 
@@ -113,6 +116,54 @@ def test_a_change_that_ends_after_the_horizon_is_not_offered():
     assert least_cost(changed(0, downtime_weeks=27, offers=dear)) == pytest.approx(
         min(300_000, RENT + 2 * 20 * HOURS["2027-Q3"])
     )
+
+
+DEAR = [purchase(price=10_000), purchase("airy", "airy", 150_000), rental(product="hosted")]
+
+
+def lasting(**more: object) -> dict[str, object]:
+    """Return the 20 kW that are changed, with upkeep of a tenth a year and a life of two and a half years."""
+    case = changed(offers=DEAR).tables["hall_retrofits"].iloc[0].dropna().to_dict()
+    terms = {"life_years": 2.5, "maintenance_fraction_per_year": 0.1}
+    return {"hall_retrofits": [case | terms | more], "offers": DEAR}
+
+
+def test_a_change_is_kept_up_once_done_and_has_a_value_at_the_end():
+    # Done in July, 20 kW x 1,000: a tenth a year for a quarter is 500, and a quarter of two and a half years is used.
+    case = changed(**lasting())
+    settings = case.settings.model_copy(update={"residual_method": "sinking_fund"})
+    costs = model_costs(replace(case, settings=settings))
+    assert costs["cooling_maintenance"] == pytest.approx(1_000 * 0.1 / 4)
+    assert costs["facility_residual"] == pytest.approx(-1_000 * (1 - 0.25 / 2.5))
+    assert least_cost(case) == pytest.approx(RENT + 20_000 + 20_000 + 500)
+
+
+def model_costs(case: Scenario) -> dict[str, float]:
+    """Return by cost line what one kW changed at the start costs."""
+    rows = build_coefficients(case, operating_points(case)).costs["retrofit_kw"]
+    rows = rows[rows["period"] == "2027-Q1"]
+    return rows.groupby("line")["amount"].sum().to_dict()
+
+
+@pytest.mark.slow
+def test_upkeep_value_and_tax_of_a_change_are_audited_and_calculated(tmp_path: Path):
+    # 5 % a year on 20 kW of retrofit and two boxes of 10,000 for a quarter: 40,000 x 0.05 / 4.
+    taxed = hall(kind="owned", property_tax_fraction_per_year=0.05)
+    offers = [DEAR[0], purchase("airy", "airy", 1_500_000), DEAR[2]]
+    case = changed(**(lasting() | {"sites": [taxed, cloud()], "offers": offers}))
+    policies = {"residual_method": "sinking_fund", "discount_rate_fraction": 0.08}
+    plan = solved(replace(case, settings=case.settings.model_copy(update=policies)))
+    assert line(plan, "property_tax") == pytest.approx(500)
+    left = (1.08**2.5 - 1.08**0.25) / (1.08**2.5 - 1)
+    assert line(plan, "facility_residual") == pytest.approx(-20_000 * left)
+    report = audit_plan(plan)
+    # The hash is that of the inputs before the method was changed here.
+    assert set(report.failures["check"]) <= {"same_inputs"}
+    costs = plan["costs"]
+    dearer = costs["amount"].where(costs["line"] != "property_tax", costs["amount"] * 1.01)
+    wrong = Plan(plan.headline, {**plan.frames, "costs": costs.assign(amount=dearer)}, plan.scenario)
+    assert "cost property_tax" in set(audit_plan(wrong).failures["check"])
+    assert [row[1] for row in failed_checks(plan, tmp_path)] == ["Same inputs"]
 
 
 @pytest.mark.slow

@@ -861,6 +861,7 @@ BESIDE_THEIR_CASES = {
     *("concentration", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),
     *("rent_minimum", "contracted_power", "colo_contracts", "cost facility_rent_unused"),
+    "cost property_tax",
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
     *("utilisation_caps", "pool_latency"),

@@ -22,6 +22,7 @@ from planner.plan.audit.hardware_costs import (
     resale_entries,
 )
 from planner.plan.audit.minimum_bills import topup_entries
+from planner.plan.audit.property_tax import tax_entries
 from planner.plan.audit.report import beside, total
 from planner.plan.audit.site_costs import (
     build_entries,
@@ -57,6 +58,7 @@ SOURCES: Mapping[str, Source] = {
     "facility_rent_unused": unused_entries,
     "staff": keeping_entries,
     "network": keeping_entries,
+    "property_tax": tax_entries,
     "facility_build": build_entries,
     "cooling_build": build_entries,
     "facility_residual": build_entries,

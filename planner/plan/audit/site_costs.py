@@ -17,6 +17,14 @@ from planner.plan.audit.month_bills import by_month, month_entries, owed_sites
 from planner.plan.audit.report import total
 from planner.units import BYTES_PER_GB, G_PER_KG, KG_PER_TONNE, SECONDS_PER_HOUR
 
+RETROFIT_TERMS = [
+    "capex_per_kw",
+    "lead_weeks",
+    "downtime_weeks",
+    "life_years",
+    "maintenance_fraction_per_year",
+]
+
 
 def hall_readiness(books: Books) -> pd.DataFrame:
     """Return the build frame with the numbers of its hall and ``first``, the ordinal of the period it is
@@ -49,7 +57,7 @@ def retrofit_dates(books: Books) -> pd.DataFrame:
     rows = books["retrofits"]
     offered = books.facts.scenario.tables["hall_retrofits"].rename(columns={"to_cooling": "cooling"})
     key = ["site", "from_cooling", "cooling"]
-    about = at(offered.set_index(key)[["capex_per_kw", "lead_weeks", "downtime_weeks"]], rows, key)
+    about = at(offered.set_index(key)[RETROFIT_TERMS], rows, key)
     fx = books.facts.sites["fx"].reindex(rows["site"]).to_numpy(float)
     starts = books.period_of(rows, "start_weeks") + about["lead_weeks"].fillna(0.0).to_numpy(float)
     done = starts + about["downtime_weeks"].fillna(0.0).to_numpy(float)
@@ -59,6 +67,8 @@ def retrofit_dates(books: Books) -> pd.DataFrame:
     back = first_period_from(books.facts.periods, done)
     return rows.assign(
         price=about["capex_per_kw"].to_numpy(float) * fx,
+        life=about["life_years"].to_numpy(float),
+        upkeep=about["maintenance_fraction_per_year"].fillna(0.0).to_numpy(float),
         out=out,
         back=np.where(known, back, len(weeks)).astype(int),
     )
@@ -73,44 +83,58 @@ def retrofit_entries(books: Books) -> pd.DataFrame:
 
 
 def build_entries(books: Books) -> pd.DataFrame:
-    """Return shell with power chain and cooling plant when ordered, their upkeep once ready, and what both are worth at
-    the end.
+    """Return shell with power chain and cooling plant when ordered; upkeep of both and of retrofits once they are in
+    service, and what they are worth at the end.
 
-    The value at the end follows the sinking-fund rule over the life of the building (none without a life, or
-    where the scenario leaves residuals out).
+    The value at the end follows the sinking-fund rule over the life of the building or of the change (none without a
+    life, or where the scenario leaves residuals out).
     """
-    halls, periods = hall_readiness(books), books.facts.periods
-    settings = books.facts.scenario.settings
-    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
-    first = halls["first"].to_numpy(int)
-    age = end_years - periods["start_years"].to_numpy()[np.minimum(first, len(periods) - 1)]
-    share = np.array(
-        [
-            0.0
-            if settings.residual_method == "none" or np.isnan(life)
-            else sinking_fund(settings.discount_rate_fraction, years, life)
-            for years, life in zip(age, halls["life"].to_numpy(float), strict=True)
-        ]
+    halls, changes = hall_readiness(books), retrofit_dates(books).drop(columns="from_cooling")
+    halls = halls.assign(paid=halls["kw"] * (halls["shell"] + halls["plant"]))
+    changes = changes.assign(
+        first=changes["back"],
+        paid=changes["kw"] * changes["price"],
+        upkeep=changes["price"] * changes["upkeep"],
     )
-    row, column = np.nonzero(first[:, None] <= np.arange(len(periods))[None, :])
-    kept = halls.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
-    upkeep = kept["kw"] * kept["upkeep"] * books.period_of(kept, "years")
-    last = halls.assign(period=periods.index[-1])
+    parts = []
+    for rows in (halls, changes):
+        left = rows["paid"] * value_left(books, rows["first"].to_numpy(int), rows["life"])
+        last = rows.assign(period=books.facts.periods.index[-1])
+        kept = in_service(books, rows)
+        yearly = kept["kw"] * kept["upkeep"] * books.period_of(kept, "years")
+        parts.append(entries(last, "facility_residual", "capex", "end", -left))
+        parts.append(entries(kept, "cooling_maintenance", "opex", "mid", yearly))
     return pd.concat(
         [
             entries(halls, "facility_build", "capex", "start", halls["kw"] * halls["shell"]),
             entries(halls, "cooling_build", "capex", "start", halls["kw"] * halls["plant"]),
-            entries(
-                last,
-                "facility_residual",
-                "capex",
-                "end",
-                -halls["kw"] * (halls["shell"] + halls["plant"]) * share,
-            ),
-            entries(kept, "cooling_maintenance", "opex", "mid", upkeep),
+            *parts,
         ],
         ignore_index=True,
     )
+
+
+def value_left(books: Books, first: np.ndarray, life: pd.Series) -> np.ndarray:
+    """Return value at the end of the horizon over price by the sinking fund, 0 without a life."""
+    periods, settings = books.facts.periods, books.facts.scenario.settings
+    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
+    age = end_years - periods["start_years"].to_numpy()[np.minimum(first, len(periods) - 1)]
+    return np.array(
+        [
+            0.0
+            if settings.residual_method == "none" or np.isnan(own)
+            else sinking_fund(settings.discount_rate_fraction, years, own)
+            for years, own in zip(age, life.to_numpy(float), strict=True)
+        ],
+        dtype=float,
+    )
+
+
+def in_service(books: Books, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows once per period from ``first`` on, ``period`` that period."""
+    periods = books.facts.periods
+    row, column = np.nonzero(rows["first"].to_numpy(int)[:, None] <= np.arange(len(periods))[None, :])
+    return rows.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
 
 
 def opening_entries(books: Books) -> pd.DataFrame:
