@@ -141,32 +141,65 @@ def net_present_value(rate_fraction: float, amounts: np.ndarray, years: np.ndarr
 
 
 def internal_rate_of_return(amounts: np.ndarray, years: np.ndarray) -> float:
-    """Return the yearly rate at which dated amounts are worth nothing; NaN where there is none, or not just one.
+    """Return the yearly rate at which dated amounts are worth nothing; NaN where there is none that says something.
 
-    Amounts that change sign once, in order of time, have one rate at most (Descartes); with more changes the rate
-    is given only when the running sum changes sign once (Norstrom), which again leaves one positive rate.
+    See :func:`rate_of_return`, which also says why there is none.
 
     >>> round(internal_rate_of_return(np.array([-100.0, 60.0, 60.0]), np.array([0.0, 1.0, 2.0])), 6)
     0.130662
     >>> internal_rate_of_return(np.array([1.0, 2.0]), np.array([0.0, 1.0]))
     nan
     """
-    at, position = np.unique(np.asarray(years, dtype=float), return_inverse=True)
-    flow = np.bincount(position, weights=np.asarray(amounts, dtype=float), minlength=len(at))
-    flow = np.where(np.abs(flow) > 1e-12 * max(np.abs(flow).max(initial=0.0), 1e-300), flow, 0.0)
-    once = sign_changes(flow) == 1
-    if not once and sign_changes(np.cumsum(flow)) != 1:
-        return float("nan")
+    return rate_of_return(amounts, years)[0]
+
+
+def rate_of_return(amounts: np.ndarray, years: np.ndarray) -> tuple[float, str]:
+    """Return the yearly rate at which dated amounts are worth nothing, and why there is none where it is NaN.
+
+    A rate of return needs money put in first and taken out later. Amounts that change sign once, in order of time, have
+    one rate at most (Descartes); with more changes the rate is given only when the running sum changes sign once
+    (Norstrom), which again leaves one positive rate. What does not come back even without interest has no return: the
+    rate that formally solves the equation lies below zero and says nothing of how much is lost, NPV does.
+
+    >>> rate_of_return(np.array([-100.0, 60.0, 10.0]), np.array([0.0, 1.0, 2.0]))
+    (nan, 'what is put in does not come back')
+    >>> rate_of_return(np.array([100.0, -60.0, -60.0]), np.array([0.0, 1.0, 2.0]))[1]
+    'money comes in first and goes out later: the rate would be one of borrowing'
+    """
+    at, flow = _by_date(amounts, years)
+    none = float("nan")
+    if not flow.any() or sign_changes(flow) == 0:
+        return none, (
+            "no amount differs"
+            if not flow.any()
+            else "nothing has to be put in: no amount is negative"
+            if flow.max() > 0.0
+            else "nothing comes back: no amount is positive"
+        )
+    once, running = sign_changes(flow) == 1, np.cumsum(flow)
+    if not once and sign_changes(running) != 1:
+        return none, f"the amounts change sign {sign_changes(flow)} times: more than one rate may fit"
+    if running[np.flatnonzero(running)[0]] > 0.0:
+        return none, "money comes in first and goes out later: the rate would be one of borrowing"
+    if running[-1] <= 0.0:
+        return (0.0, "") if running[-1] == 0.0 else (none, "what is put in does not come back")
 
     def worth(rate: float) -> float:
         return net_present_value(rate, flow, at)
 
-    low, high = -0.999 if once else 0.0, 1.0
-    while worth(low) * worth(high) > 0.0 and high < HIGHEST_RATE:
+    high = 1.0
+    while worth(high) > 0.0 and high < HIGHEST_RATE:
         high *= 4.0
-    if worth(low) * worth(high) > 0.0:
-        return float("nan")
-    return float(brentq(worth, low, high, xtol=1e-12, rtol=1e-14))
+    if worth(high) > 0.0:
+        return none, f"above {HIGHEST_RATE:,.0f} a year: hardly anything is put in before it comes back"
+    return float(brentq(worth, 0.0, high, xtol=1e-12, rtol=1e-14)), ""
+
+
+def _by_date(amounts: np.ndarray, years: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct dates and the sum of each, sums that are rounding of the greatest taken as 0."""
+    at, position = np.unique(np.asarray(years, dtype=float), return_inverse=True)
+    flow = np.bincount(position, weights=np.asarray(amounts, dtype=float), minlength=len(at))
+    return at, np.where(np.abs(flow) > 1e-12 * max(np.abs(flow).max(initial=0.0), 1e-300), flow, 0.0)
 
 
 def sign_changes(amounts: np.ndarray) -> int:
@@ -183,23 +216,36 @@ def payback_years(amounts: np.ndarray, years: np.ndarray, rate_fraction: float =
     """Return when the running sum of dated amounts turns positive for good; NaN when it never does.
 
     Between two dates the later amount counts in proportion to time. With a rate the amounts are discounted
-    first: the discounted payback. Amounts that are never negative are paid back at the first date.
+    first: the discounted payback. Amounts whose sum is never negative are paid back at the first date.
 
     >>> payback_years(np.array([-100.0, 40.0, 40.0, 40.0]), np.array([0.0, 1.0, 2.0, 3.0]))
     2.5
+    """
+    return payback(amounts, years, rate_fraction)[0]
+
+
+def payback(amounts: np.ndarray, years: np.ndarray, rate_fraction: float = 0.0) -> tuple[float, str]:
+    """Return when dated amounts are paid back, and a word where there is no such date or nothing to pay back.
+
+    >>> payback(np.array([-100.0, 40.0]), np.array([0.0, 1.0]))
+    (nan, 'not within the horizon')
+    >>> payback(np.array([10.0, 40.0]), np.array([0.0, 1.0]))
+    (0.0, 'nothing is put in before it comes back')
     """
     at, position = np.unique(np.asarray(years, dtype=float), return_inverse=True)
     value = np.asarray(amounts, dtype=float) * discount_factor(rate_fraction, years)
     running = np.cumsum(np.bincount(position, weights=value, minlength=len(at)))
     tolerance = 1e-9 * max(float(np.abs(value).max(initial=0.0)), 1e-300)
     below = np.flatnonzero(running < -tolerance)
-    if not len(at) or (len(below) and below[-1] == len(at) - 1):
-        return float("nan")
+    if not len(at):
+        return float("nan"), "no amount differs"
+    if len(below) and below[-1] == len(at) - 1:
+        return float("nan"), "not within the horizon"
     if not len(below):
-        return float(at[0])
+        return float(at[0]), "nothing is put in before it comes back"
     last = int(below[-1])
     share = -running[last] / (running[last + 1] - running[last])
-    return float(at[last] + share * (at[last + 1] - at[last]))
+    return float(at[last] + share * (at[last + 1] - at[last])), ""
 
 
 def straight_line(life_years: float, residual_fraction: float = 0.0) -> tuple[np.ndarray, np.ndarray]:

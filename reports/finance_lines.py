@@ -29,24 +29,24 @@ def finance_lines(content: Content) -> list[str]:
         f"{money['expense']} {currency}{unit}, of which idle capacity {money['idle_expense']}; book value at the end "
         f"{money['book_value_at_horizon_end']} {currency}."
     ]
-    case = content.frame("investment", ["baseline", "measure", "value"])
+    columns = ["baseline", "measure", "value", "reason"]
+    case = content.frame("investment", columns).reindex(columns=columns)
     named = list(dict.fromkeys(case["baseline"]))
     chosen = next((name for name in ("rent everything", "do nothing", *named) if name in named), None)
     if chosen is not None and chosen != "no service":
-        value = case[case["baseline"] == chosen].set_index("measure")["value"]
+        own = case[case["baseline"] == chosen].set_index("measure")
+        value, reason = own["value"], own["reason"].fillna("")
         worth = short_number(float(value["NPV"]))
-        rate, years = (
-            _or_none(float(value["IRR"]), 100, " % a year"),
-            _or_none(float(value["payback"]), 1, " years"),
-        )
+        rate = _or_none(float(value["IRR"]), 100, " % a year", str(reason["IRR"]))
+        years = _or_none(float(value["payback"]), 1, " years", str(reason["payback"]))
         lines.append(f"Against {chosen}: NPV {worth} {currency}, IRR {rate}, payback {years}.")
     return lines
 
 
-def _or_none(value: float, scale: float, unit: str) -> str:
-    """Return a number with its unit, or none.
+def _or_none(value: float, scale: float, unit: str, reason: str) -> str:
+    """Return a number with its unit, or none with the reason.
 
-    >>> _or_none(0.251, 100, " %"), _or_none(float("nan"), 1, " years")
-    ('25.1 %', 'none')
+    >>> _or_none(0.251, 100, " %", ""), _or_none(float("nan"), 1, " years", "not within the horizon")
+    ('25.1 %', 'none (not within the horizon)')
     """
-    return f"{value * scale:.1f}{unit}" if math.isfinite(value) else "none"
+    return f"{value * scale:.1f}{unit}" if math.isfinite(value) else f"none ({reason})" if reason else "none"

@@ -22,6 +22,7 @@ from planner.finance import (
     macrs,
     net_present_value,
     payback_years,
+    rate_of_return,
     sinking_fund_residual,
     straight_line,
     truncated_annuity,
@@ -124,6 +125,28 @@ def test_a_case_without_one_rate_of_return_says_so():
     assert np.isnan(internal_rate_of_return(np.array([10.0, 5.0]), np.array([0.0, 1.0])))
     # -100, +230, -132 has two rates: 10 % and 20 %.
     assert np.isnan(internal_rate_of_return(np.array([-100.0, 230.0, -132.0]), np.arange(3.0)))
+
+
+@pytest.mark.parametrize(
+    ("amounts", "reason"),
+    [
+        ([0.0, 0.0], "no amount differs"),
+        ([10.0, 5.0], "nothing has to be put in"),
+        ([-10.0, -5.0], "nothing comes back"),
+        ([-100.0, 0.2], "does not come back"),
+        ([-100.0, 230.0, -132.0], "change sign 2 times"),
+        ([100.0, -110.0], "one of borrowing"),
+    ],
+)
+def test_where_no_rate_of_return_means_anything_there_is_none_and_the_reason_is_stated(amounts, reason):
+    # -100 and +0.2 a year later solve at -99.8 % a year: a number, but no return.
+    rate, stated = rate_of_return(np.array(amounts), np.arange(float(len(amounts))))
+    assert np.isnan(rate)
+    assert reason in stated
+
+
+def test_what_comes_back_to_the_cent_has_a_return_of_zero():
+    assert rate_of_return(np.array([-100.0, 60.0, 40.0]), np.arange(3.0)) == (0.0, "")
 
 
 def test_payback_is_when_the_running_sum_stays_positive():

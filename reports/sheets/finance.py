@@ -36,6 +36,7 @@ LABELS = {
     "value": Label("Value", "", "#,##0.000", 16),
     "unit": Label("Unit", width=16),
     "definition": Label("Definition", width=50),
+    "reason": Label("Why there is none", width=50),
     "line": Label("Cost line", width=30),
     "present_value": Label("Present value", *MONEY),
     "discounting": Label("Discounting", *MONEY),
@@ -78,6 +79,7 @@ COMMITMENT = [
     "charge_at_horizon_end",
     "capitalised",
 ]
+CASE = ["baseline", "measure", "value", "unit", "definition", "reason"]
 LIVES = ["life_years", "depreciation_per_year", "per_busy_unit_hour", "expense_per_mtok"]
 VIEWS = ["by use", "by allocation", "fully loaded"]
 
@@ -85,15 +87,13 @@ VIEWS = ["by use", "by allocation", "fully loaded"]
 def fill(book: Workbook, content: Content) -> None:
     """Write the sheet."""
     page = start_page(book, content, "Finance", "output", PURPOSE)
-    case = content.frame("investment", ["baseline", "measure", "value", "unit", "definition"])
+    case = content.frame("investment", CASE).reindex(columns=CASE)
     forms = [
         styles.PERCENT_PLAIN if unit.startswith("fraction") else "0.00" if unit == "years" else styles.MONEY
         for unit in case["unit"]
     ]
     shown = case.assign(unit=[unit.replace("fraction", "%") for unit in case["unit"]])
-    list_block(
-        page, shown, ["baseline", "measure", "value", "unit", "definition"], LABELS, forms={"value": forms}
-    )
+    list_block(page, shown, CASE, LABELS, forms={"value": forms})
     _reconciliation(page)
     section(page, "Leases and reservations", 12)
     list_block(page, content.frame("commitments", COMMITMENT), COMMITMENT, LABELS)

@@ -54,6 +54,20 @@ def test_the_case_against_renting_by_hand():
     assert value["discounted payback"] == pytest.approx(0.5 + missing / second)
 
 
+def test_a_case_that_loses_money_states_why_it_has_no_rate_and_no_payback():
+    own = flows(0.1, ("capex", "2027", "start", 1_000.0))
+    rent = flows(0.1, ("opex", "2027", "mid", 2.0))
+    scenario = SimpleNamespace(
+        settings=Settings(name="x", discount_rate_fraction=0.1),
+        tables={"workloads": pd.DataFrame({"workload": ["chat"], "value_per_mtok": [np.nan]})},
+    )
+    frames = {"periods": YEARS, "costs": own, "baseline_costs": rent}
+    case = investment_frame(scenario, frames, pd.DataFrame()).set_index("measure")
+    assert case["value"][["IRR", "payback", "discounted payback"]].isna().all()
+    assert case.loc["IRR", "reason"] == "what is put in does not come back"
+    assert case.loc["payback", "reason"] == "not within the horizon"
+
+
 def test_revenue_over_cost_where_tokens_have_a_value_and_plain_sums_at_rate_zero():
     value = case_of(0.0)
     assert value["rent everything", "NPV"] == pytest.approx(1_400 - 800)

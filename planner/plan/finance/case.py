@@ -7,20 +7,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from planner.finance import internal_rate_of_return, net_present_value, payback_years
+from planner.finance import net_present_value, payback, rate_of_return
 from planner.inputs import Scenario
 from planner.plan.finance.accounting import OPERATING
 from planner.plan.finance.cash import FINANCING
 
 LIVES_YEARS = (3.0, 4.0, 5.0, 6.0)
 """Depreciation lives shown beside the plan's own: what operators state for servers."""
-INVESTMENT = ["baseline", "measure", "value", "unit", "definition"]
+INVESTMENT = ["baseline", "measure", "value", "unit", "definition", "reason"]
+
+Row = tuple[str, str, float, str, str, str]
 
 
 def investment_frame(
     scenario: Scenario, frames: Mapping[str, pd.DataFrame], tokens: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return baseline, measure, value, unit, definition: the plan against every baseline that has a cost.
+    """Return INVESTMENT: the plan against every baseline that has a cost; reason: why a value is none or trivial.
 
     The cash flow compared is what the baseline pays less what the plan pays, on the same dates, market value at the end
     of the horizon included and before loans and tax; a baseline that cannot serve the demand has none.
@@ -31,74 +33,65 @@ def investment_frame(
     capex = frames["costs"]
     invested = float(capex.loc[capex["kind"].eq("capex") & capex["timing"].ne("end"), "discounted"].sum())
     cost = float(own["discounted"].sum())
-    rows: list[tuple[str, str, float, str, str]] = []
+    rows: list[Row] = []
     others = frames.get("baseline_costs", pd.DataFrame(columns=["baseline"]))
     for name, flows in others.groupby("baseline", sort=False):
         other = _dated(flows, periods)
         years = np.concatenate([own["years"], other["years"]])
         flow = np.concatenate([-own["amount"], other["amount"]])
         saved = float(other["discounted"].sum()) - cost
-        rows += [
+        irr, no_rate = rate_of_return(flow, years)
+        simple, discounted = payback(flow, years), payback(flow, years, rate)
+        worth = net_present_value(rate, flow, years)
+        measures = [
+            ("NPV", worth, currency, "present value of cost avoided - cost", ""),
+            ("IRR", irr, "fraction/year", "rate at which NPV is zero", no_rate),
+            ("payback", simple[0], "years", "until cost avoided exceeds cost for good", simple[1]),
             (
-                str(name),
-                "NPV",
-                net_present_value(rate, flow, years),
-                currency,
-                "present value of cost avoided - cost",
-            ),
-            (
-                str(name),
-                "IRR",
-                internal_rate_of_return(flow, years),
-                "fraction/year",
-                "rate at which NPV is zero",
-            ),
-            (
-                str(name),
-                "payback",
-                payback_years(flow, years),
-                "years",
-                "until cost avoided exceeds cost for good",
-            ),
-            (
-                str(name),
                 "discounted payback",
-                payback_years(flow, years, rate),
+                discounted[0],
                 "years",
                 "the same, every amount at present value",
+                discounted[1],
             ),
             (
-                str(name),
                 "ROI",
                 saved / cost if cost else np.nan,
                 "fraction",
                 "(cost avoided - cost) / cost, present value",
+                "" if cost else "the plan costs nothing",
             ),
             (
-                str(name),
                 "saving on investment",
                 saved / invested if invested else np.nan,
                 "fraction",
                 "NPV / capex, present value",
+                "" if invested else "the plan buys nothing: no capex",
             ),
         ]
+        rows += [(str(name), *measure) for measure in measures]
     rows += _value_rows(scenario, tokens, cost, currency)
     return pd.DataFrame(rows, columns=INVESTMENT).astype(
         {name: float if name == "value" else "str" for name in INVESTMENT}
     )
 
 
-def _value_rows(
-    scenario: Scenario, tokens: pd.DataFrame, cost: float, currency: str
-) -> list[tuple[str, str, float, str, str]]:
+def _value_rows(scenario: Scenario, tokens: pd.DataFrame, cost: float, currency: str) -> list[Row]:
     """Return ROI as revenue over cost, where every workload states what a million tokens is worth."""
     worth = scenario.tables["workloads"].set_index("workload")["value_per_mtok"]
     if worth.isna().any() or not cost:
         return []
     revenue = float((tokens["effective_mtok_discounted"] * tokens["workload"].map(worth)).sum())
     return [
-        ("no service", "revenue", revenue, currency, "value of effective tokens served, present value"),
-        ("no service", "ROI", (revenue - cost) / cost, "fraction", "(revenue - cost) / cost, present value"),
+        ("no service", "revenue", revenue, currency, "value of effective tokens served, present value", ""),
+        (
+            "no service",
+            "ROI",
+            (revenue - cost) / cost,
+            "fraction",
+            "(revenue - cost) / cost, present value",
+            "",
+        ),
     ]
 
 

@@ -103,7 +103,7 @@ def finance_headline(frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     spent = books[books["period"].map(inside).astype(bool) & books["category"].isin(OPERATING)]
     horizon_end = frames["finance_periods"].loc[frames["finance_periods"]["inside"], "period"].iloc[-1]
     book = frames["book_value"]
-    case = frames["investment"][["baseline", "measure", "value", "unit"]]
+    case = frames["investment"][["baseline", "measure", "value", "unit", "reason"]]
     return {
         "capex_paid": float(paid.get("capex", 0.0)),
         "opex_paid": float(paid.get("opex", 0.0)),
