@@ -7,31 +7,23 @@ cost the same ends after finitely many solves at the very price where the next p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from planner.analysis.sites_study import Study, with_bounds
-from planner.formulation.build import PlanModel
-from planner.formulation.objective import cost_terms
-from planner.inputs import Scenario
-from planner.pipeline.run import build_scenario
+from planner.analysis.offer_case import FAMILIES, SAME, Found, OfferCase, same_quantity, taken, tie
+from planner.analysis.reduced_cost import enters_below
+from planner.analysis.sites_study import Study
+from planner.coefficients.fleet import COMMITTED
 from planner.pipeline.strategy import STAGED_FROM_COLUMNS
 
-FAMILIES = ("order", "rent", "rent_hour")
-"""Variable families by which an offer is acquired."""
 STARTS = (0.9, 0.5, 0.1, 0.01)
 """Shares of today's price at which an offer not taken is tried, until it is taken (unsourced choice)."""
 DEAREST = 10.0
 """Multiple of today's price up to which a taken offer is tried (unsourced choice)."""
 MOST_STEPS = 30
-SAME = 1e-7
-"""Relative difference below which two costs, prices or quantities are the same: the solver's own tolerance."""
-PROBE = 1.1
-"""Multiple of the price between which and today's the spending on an offer is measured."""
+BELOW = 1e-4
+"""Relative distance below a price at which a plan is looked for that takes the offer."""
 BREAK_EVEN = [
     "offer",
     "product",
@@ -44,155 +36,42 @@ BREAK_EVEN = [
     "quantity_unit",
     "break_even_price",
     "change_fraction",
+    "tolerance_price",
     "next_quantity",
     "leaves_above_price",
-    "tolerance_price",
+    "leaves_tolerance_price",
     "reading",
     "method",
+    "solves",
 ]
 
 
 @dataclass(frozen=True)
-class Found:
-    """A plan of the case: values, how much of the offer it takes, and what it is called when it has none."""
-
-    values: np.ndarray
-    quantity: float
-
-
-@dataclass
-class OfferCase:
-    """One offer at other prices, everything else as it is.
+class Leaving:
+    """Above which multiple of today's price no plan takes an offer; NaN: at no price tried, inf: never.
 
     Attributes
     ----------
-    study
-        The scenario, its model and the optimum of the relaxation.
-    offer
-        Which offer.
-    whole
-        Whole units (each plan solved to the requested gap), else the relaxation.
-    scaled
-        Price-proportional cost per column of every offer at once (see ``price_rows``), for models too large to be
-        built again at each price; None builds the model again.
+    ratio
+        The multiple.
+    last
+        The last plan that takes it, None where there is none.
+    by_reduced_cost
+        Whether the reduced costs of the relaxation say so without another plan, or with one to confirm it.
     """
 
-    study: Study
-    offer: str
-    whole: bool
-    scaled: pd.DataFrame | None = None
-
-    def model_at(self, ratio: float) -> PlanModel:
-        """Return the model with the offer at ``ratio`` times its price."""
-        model = self.study.model
-        if ratio == 1.0:
-            return model
-        if self.scaled is None:
-            return build_scenario(
-                priced(self.study.scenario, [self.offer], ratio), self.study.built.points
-            ).model
-        own = (ratio - 1.0) * self.spending
-        return replace(model, numerator=model.numerator + own, value=model.value + own)
-
-    @cached_property
-    def spending(self) -> np.ndarray:
-        """Return the present value per column that is proportional to the offer's price, at today's price."""
-        if self.scaled is None:
-            dear = self.model_at(PROBE)
-            return (dear.numerator - self.study.model.numerator) / (PROBE - 1.0)
-        rows = self.scaled[self.scaled["offer"] == self.offer]
-        count = self.study.model.columns.count
-        return np.bincount(
-            rows["column"].to_numpy(int), weights=rows["value"].to_numpy(float), minlength=count
-        )
-
-    @cached_property
-    def amounts(self) -> np.ndarray:
-        """Return per column how much of the offer it is: units ordered, unit-hours rented."""
-        c, columns = self.study.coefficients, self.study.model.columns
-        weight = np.zeros(columns.count)
-        for family in FAMILIES:
-            frame = columns.frame(family)
-            frame = frame[frame["offer"] == self.offer]
-            if family == "rent":
-                hours = frame["period"].map(c.periods["hours"]).to_numpy(float)
-            elif family == "rent_hour":
-                keyed = c.blocks.set_index(["period", "block"])["hours"]
-                hours = keyed.reindex(pd.MultiIndex.from_frame(frame[["period", "block"]])).to_numpy(float)
-            else:
-                hours = np.ones(len(frame))
-            weight[frame["column"].to_numpy(int)] = hours
-        return weight
-
-    def value(self, model: PlanModel, values: np.ndarray) -> float:
-        """Return what a plan costs at a model's prices: per token where a unit cost is minimised as a ratio."""
-        goal = self.study.goal
-        if goal.objective == "cost":
-            return float(model.value @ values) + model.value_constant
-        cost = float(model.numerator @ values) + model.numerator_constant
-        return cost / float(model.denominator @ values) if goal.is_ratio else cost
-
-    def slope(self, values: np.ndarray) -> float:
-        """Return what a plan pays more per multiple of the offer's price, in the unit of ``value``."""
-        spent = float(self.spending @ values)
-        return spent / float(self.study.model.denominator @ values) if self.study.goal.is_ratio else spent
-
-    def best(self, model: PlanModel) -> Found | None:
-        """Return the best plan of a model, None when there is none."""
-        solution = self.study.solved(model, self.whole)
-        if not solution.termination.has_values:
-            return None
-        return Found(solution.values, float(self.amounts @ solution.values))
-
-    def without(self) -> Found | None:
-        """Return the best plan that takes nothing of the offer, None when there is none."""
-        bounds = {}
-        for family in FAMILIES:
-            block = self.study.model.columns.block(family)
-            bounds[family] = (None, np.where(block.labels["offer"] == self.offer, 0.0, block.upper))
-        return self.best(with_bounds(self.study.model, bounds))
-
-    def tie(self, dearer: Found, other: Found) -> float:
-        """Return the multiple of the price at which two plans cost the same, ``dearer`` spending more on the offer."""
-        steeper = self.slope(dearer.values) - self.slope(other.values)
-        base = self.study.model
-        difference = self.value(base, other.values) - self.value(base, dearer.values)
-        scale = abs(self.value(base, other.values)) * SAME
-        return 1.0 + difference / steeper if steeper > scale else float("nan")
+    ratio: float
+    last: Found | None = None
+    by_reduced_cost: bool = False
 
 
-def priced(scenario: Scenario, offers: Sequence[str], ratio: float) -> Scenario:
-    """Return the scenario with the price of some offers, and of their quantity tiers, multiplied."""
-    tables = dict(scenario.tables)
-    for name in ("offers", "offer_tiers"):
-        table = tables[name]
-        named = table["offer"].isin(offers)
-        tables[name] = table.assign(price=table["price"].where(~named, table["price"] * ratio))
-    return replace(scenario, tables=tables)
-
-
-def price_rows(study: Study) -> pd.DataFrame:
-    """Return offer, column, value: present value per unit of each column that is proportional to its offer's price.
-
-    All prices are raised at once and each row of cost is laid to the offer in its label; upkeep reckoned on the
-    lowest purchase price of a product is laid to each offer of the product.
-    """
-    offers = list(study.scenario.tables["offers"]["offer"])
-    dear = build_scenario(priced(study.scenario, offers, PROBE), study.built.points)
-    parts = []
-    for built, sign in ((dear, 1.0), (study.built, -1.0)):
-        terms = cost_terms(built.coefficients, built.model.columns)
-        terms = terms[(terms["column"] >= 0) & terms["offer"].notna()]
-        worth = sign * terms["amount"] * terms["discount_factor"] / (PROBE - 1.0)
-        parts.append(terms[["offer", "column"]].assign(value=worth))
-    return pd.concat(parts).groupby(["offer", "column"], as_index=False, observed=True)["value"].sum()
-
-
-def leaves_above(case: OfferCase, start: Found | None, without: Found | None) -> float:
-    """Return the multiple of today's price above which no plan takes the offer; NaN: at no price tried, inf: never.
+def leaves_above(case: OfferCase, start: Found | None, without: Found | None) -> Leaving:
+    """Return the multiple of today's price above which no plan takes the offer.
 
     Newton's method from below. Each plan found at a price takes some of the offer and is cheaper there than the best
-    plan without it; the price at which both cost the same is the next to try.
+    plan without it; the price at which both cost the same is the next to try. For an offer not taken by a relaxation
+    the reduced costs give a price from which on it stays out for certain (``enters_below``): where a plan just below
+    takes it, that is the price.
 
     Parameters
     ----------
@@ -202,29 +81,38 @@ def leaves_above(case: OfferCase, start: Found | None, without: Found | None) ->
         The best plan without the offer, None where there is none.
     """
     if without is None:
-        return float("inf")
+        return Leaving(float("inf"), start)
+    certain = float("inf")
+    tries: tuple[float, ...] = STARTS
+    if start is None and not case.whole:
+        certain = enters_below(case)
+        if certain <= 0.0:
+            return Leaving(float("nan"), by_reduced_cost=True)
+        tries = (certain * (1.0 - BELOW), *(try_ for try_ in STARTS if try_ < certain))
     ratio, found = 1.0, start
-    for ratio in () if found is not None else STARTS:
-        found = case.best(case.model_at(ratio))
+    for ratio in () if found is not None else tries:
+        found = case.best_at(ratio) if np.isfinite(ratio) else None
         if found is not None and taken(found):
             break
     if found is None or not taken(found):
-        return float("nan")
+        return Leaving(float("nan"))
     for _ in range(MOST_STEPS):
-        tie = case.tie(found, without)
-        if np.isnan(tie) or tie <= ratio * (1.0 + SAME):
-            return max(tie, ratio) if not np.isnan(tie) else ratio
-        model = case.model_at(tie)
-        better = case.best(model)
-        left = case.value(model, without.values)
-        if better is None or not taken(better) or left - case.value(model, better.values) <= SAME * abs(left):
-            return tie
-        ratio, found = tie, better
-    return ratio
+        equal = tie(found.line, without.line, case.kink)
+        if np.isnan(equal) or equal <= ratio * (1.0 + SAME):
+            return Leaving(ratio if np.isnan(equal) else max(equal, ratio), found)
+        if equal >= certain * (1.0 - BELOW):
+            return Leaving(min(equal, certain), found, by_reduced_cost=True)
+        better, left = case.best_at(equal), without.line.at(equal, case.kink)
+        if better is None or not taken(better) or left - better.line.at(equal, case.kink) <= SAME * abs(left):
+            return Leaving(equal, found)
+        ratio, found = equal, better
+    return Leaving(ratio, found)
 
 
-def stays_until(case: OfferCase, planned: Found, above: float, without: Found | None) -> tuple[float, float]:
-    """Return the multiple of today's price up to which the quantity stays as planned, and the quantity beyond it.
+def stays_until(
+    case: OfferCase, planned: Found, leaving: Leaving, without: Found | None
+) -> tuple[float, Found]:
+    """Return the multiple of today's price up to which the quantity stays as planned, and the plan beyond it.
 
     Newton's method from above: of the plan beyond a price and the one as planned, the price at which both cost the
     same is the next to try, until nothing better than the planned one is found there. A plan that takes as much at
@@ -232,42 +120,30 @@ def stays_until(case: OfferCase, planned: Found, above: float, without: Found | 
 
     Parameters
     ----------
-    above
+    leaving
         Result of :func:`leaves_above`.
     without
         The best plan without the offer, None where there is none.
     """
     kept, ratio = planned, 1.0
+    furthest = without if without is not None else case.best_at(DEAREST)
     for _ in range(MOST_STEPS):
-        beyond = without if without is not None else case.best(case.model_at(DEAREST))
-        ratio = above if np.isfinite(above) else DEAREST
+        beyond, ratio = furthest, leaving.ratio if np.isfinite(leaving.ratio) else DEAREST
         if beyond is None or same_quantity(beyond, planned):
-            return float("inf"), planned.quantity
+            return float("inf"), planned
         for _ in range(MOST_STEPS):
-            tie = case.tie(kept, beyond)
-            if np.isnan(tie):
+            equal = tie(kept.line, beyond.line, case.kink)
+            if np.isnan(equal):
                 break
-            ratio = tie
-            model = case.model_at(ratio)
-            better = case.best(model)
-            now = case.value(model, kept.values)
-            if better is None or now - case.value(model, better.values) <= SAME * abs(now):
+            ratio = equal
+            better, now = case.best_at(ratio), kept.line.at(ratio, case.kink)
+            if better is None or now - better.line.at(ratio, case.kink) <= SAME * abs(now):
                 break
             beyond = better
         if not same_quantity(beyond, planned):
-            return ratio, beyond.quantity
+            return ratio, beyond
         kept = beyond
-    return ratio, kept.quantity
-
-
-def taken(found: Found) -> bool:
-    """Return whether a plan takes anything of the offer."""
-    return found.quantity > 1e-6
-
-
-def same_quantity(one: Found, other: Found) -> bool:
-    """Return whether two plans take the same of the offer, to the solver's tolerance."""
-    return abs(one.quantity - other.quantity) <= 1e-5 * max(1.0, abs(one.quantity), abs(other.quantity))
+    return ratio, kept
 
 
 def break_even(case: OfferCase, planned: Found) -> dict[str, object]:
@@ -275,43 +151,59 @@ def break_even(case: OfferCase, planned: Found) -> dict[str, object]:
 
     ``break_even_price`` of an offer in the plan is the price up to which its quantity stays as planned; of one that
     is not, the price below which it enters. ``leaves_above_price``: above it none is taken. Blank where there is no
-    such price. ``tolerance_price`` is what the plan's gap leaves open, for relaxations too: gap x cost / spending per
-    unit of price.
+    such price. Both carry what the gap leaves open, for relaxations too: gap x cost / difference of the two plans in
+    spending per unit of price.
     """
     row = case.study.scenario.tables["offers"].set_index("offer").loc[case.offer]
-    price = float(row["price"])
-    without = case.without() if taken(planned) else planned
-    above = leaves_above(case, planned if taken(planned) else None, without)
-    ratio, beyond, kept = above, float("nan"), planned
-    if taken(planned):
-        ratio, beyond = stays_until(case, planned, above, without)
-    elif np.isfinite(above):
-        entered = case.best(case.model_at(above * (1.0 - 1e-4)))
-        kept = entered if entered is not None else planned
-        beyond = kept.quantity
-    spent = abs(case.slope(kept.values) - (case.slope(without.values) if without is not None else 0.0))
-    level = abs(case.value(case.study.model, planned.values))
+    price, is_taken = float(row["price"]), taken(planned)
+    without = case.without() if is_taken else planned
+    leaving = leaves_above(case, planned if is_taken else None, without)
+    ratio, kept, beyond = leaving.ratio, planned, leaving.last
+    if is_taken:
+        ratio, beyond = stays_until(case, planned, leaving, without)
+    left = leaving.ratio if np.isfinite(leaving.ratio) and is_taken else float("nan")
     return {
         "price": price,
         "quantity": planned.quantity,
-        "quantity_unit": "units" if row["mode"] in ("purchase", "lease", "reserved") else "unit-hours",
+        "quantity_unit": "units" if row["mode"] in COMMITTED else "unit-hours",
         "break_even_price": price * ratio if np.isfinite(ratio) else float("nan"),
         "change_fraction": ratio - 1.0 if np.isfinite(ratio) else float("nan"),
-        "next_quantity": beyond,
-        "leaves_above_price": price * above if np.isfinite(above) and taken(planned) else float("nan"),
-        "tolerance_price": price * case.study.options.gap * level / spent if spent > 0 else float("nan"),
-        "reading": reading(taken(planned), ratio, above),
-        "method": "re-solved in whole units" if case.whole else "relaxation: units are divisible",
+        "tolerance_price": price * _open(case, kept, beyond) if np.isfinite(ratio) else float("nan"),
+        "next_quantity": beyond.quantity if beyond is not None else float("nan"),
+        "leaves_above_price": price * left,
+        "leaves_tolerance_price": price * _open(case, leaving.last, without) if left > 0 else float("nan"),
+        "reading": reading(is_taken, ratio, leaving.ratio),
+        "method": _method(case, leaving),
+        "solves": case.solves,
     }
+
+
+def _open(case: OfferCase, one: Found | None, other: Found | None) -> float:
+    """Return by how much of today's price a tie of two plans may move, each known to cost within the gap."""
+    if one is None or other is None:
+        return float("nan")
+    apart = abs(one.line.slope(case.kink) - other.line.slope(case.kink))
+    level = max(abs(one.line.level), abs(other.line.level))
+    return case.study.options.gap * level / apart if apart > 0 else float("nan")
+
+
+def _method(case: OfferCase, leaving: Leaving) -> str:
+    if case.whole:
+        return "re-solved in whole units"
+    if not leaving.by_reduced_cost:
+        return "relaxation, re-solved: units are divisible"
+    return (
+        "relaxation, by reduced cost"
+        if case.solves == 0
+        else "relaxation, by reduced cost and one plan below"
+    )
 
 
 def reading(is_taken: bool, ratio: float, above: float) -> str:
     """Return what a break-even says, in words."""
     if not is_taken:
         return (
-            "enters below this price"
-            if np.isfinite(ratio)
-            else f"not taken even at {STARTS[-1]:.0%} of its price"
+            "enters below this price" if np.isfinite(ratio) else f"not taken at {STARTS[-1]:.0%} of its price"
         )
     if np.isfinite(ratio):
         return "quantity stays up to this price"

@@ -1,7 +1,8 @@
 """Before you sign: which orders are due, in which cases they stay, at which price, rate and delay they would not.
 
-Reading order: ``inquiry`` (the plan asked about), ``sites_study`` (the model under study), ``break_even`` (prices),
-``decision_cases`` (everything else that is planned again), ``acquisition`` (own, lease, reserve, rent, buy tokens).
+Reading order: ``inquiry`` (the plan asked about), ``sites_study`` (the model under study), ``break_even`` (prices, with
+``offer_case``, ``offer_prices`` and ``reduced_cost``), ``decision_cases`` (everything else that is planned again),
+``sign_now`` (the orders due), ``acquisition`` (own, lease, reserve, rent, buy tokens).
 """
 
 from __future__ import annotations
@@ -18,43 +19,36 @@ from planner.analysis import break_even as prices
 from planner.analysis import decision_cases as cases
 from planner.analysis.acquisition import acquisition
 from planner.analysis.inquiry import Answers, Inquiry
-from planner.coefficients.fleet import COMMITTED
+from planner.analysis.offer_case import OfferCase
+from planner.analysis.offer_prices import Prices
+from planner.analysis.sign_now import SIGN_NOW, Due, due_orders, order_row
+from planner.analysis.sites_study import Study
 from planner.errors import Fault, InfeasiblePlan, InputError
 from planner.pipeline.options import RunOptions
 from planner.plan import Plan
-from planner.plan.ledger import liability_after_horizon
+from planner.units import MONTHS_PER_YEAR
 
-MOST_WAITS = 4
-"""Periods of waiting that are priced."""
-SIGN_NOW = [
-    "order_by_date",
-    "offer",
-    "vendor",
-    "product",
-    "mode",
-    "period",
-    "sites",
-    "units",
-    "cost",
-    "commitment_after_horizon",
-    "waiting_costs",
-    "waiting_status",
-    "stays_in",
-    "leaves_in",
-    "break_even_price",
-    "price_change_fraction",
-    "break_even_throughput_fraction",
-    "throughput_reading",
-    "break_even_delay_weeks",
-    "delay_reading",
+WAITS_YEARS = 1.0
+"""Waiting is priced up to the first period that starts this long after the first, or later."""
+CASES = ["case", "status", "cost", "change", "change_fraction", "lost_requests", "orders_change"]
+DELAY = [
+    "no_order_before",
+    "months",
+    "status",
+    "costs",
+    "costs_fraction",
+    "costs_per_month",
+    "lost_requests",
+    "orders_change",
 ]
-CASES = ["case", "status", "cost", "change", "change_fraction", "lost_requests"]
+SUPPLY = ["vendor", "share_left", "status", "costs", "costs_fraction", "lost_requests", "orders_change"]
 
 
 def decide(
     plan: Plan,
     options: RunOptions,
     offers: Sequence[str] = (),
+    most_offers: int | None = None,
     keep: Path | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Answers:
@@ -73,6 +67,9 @@ def decide(
         Objective, gap, solver and limits of the cases.
     offers
         Offers whose break-even is wanted; none for all that could be used.
+    most_offers
+        Most offers whose break-even is looked for, those the plan spends most on first; the rest is named as not
+        asked. None for all.
     keep
         File in which finished pieces are kept.
     tell
@@ -85,16 +82,25 @@ def decide(
     InputError
         An offer that no column of the model belongs to.
     """
-    return _Decisions(plan, options, keep, tell, tuple(offers)).result()
+    return _Decisions(plan, options, keep, tell, tuple(offers), most_offers).result()
 
 
 @dataclass
 class _Decisions(Inquiry):
     offers: tuple[str, ...] = ()
+    most_offers: int | None = None
+    _done: int = 0
 
     @property
     def about(self) -> tuple[object, ...]:
-        return ("decisions",)
+        return ("decisions", self.plan.headline.get("objective"), self.plan.headline.get("bound"))
+
+    @cached_property
+    def study(self) -> Study:
+        """Return the scenario and its model under the caps of the plan, so that its bound is that of the plan."""
+        tightened = int(self.plan.headline.get("cap_passes") or 1) > 1
+        caps = self.plan.frames.get("pools") if tightened else None
+        return Study.of(self.plan.scenario, self.options, caps=caps)
 
     @cached_property
     def whole(self) -> bool:
@@ -108,21 +114,72 @@ class _Decisions(Inquiry):
         return found
 
     @cached_property
-    def scaled(self) -> pd.DataFrame | None:
-        return prices.price_rows(self.study) if prices.is_large(self.study) else None
+    def planned(self) -> cases.Answer:
+        return cases.answer_from(self.study, self.study.built, self.base)
+
+    @cached_property
+    def prices(self) -> Prices:
+        return Prices.of(self.study)
 
     @cached_property
     def catalogue(self) -> pd.DataFrame:
         return self.plan.scenario.tables["offers"].set_index("offer")
 
-    def result(self) -> Answers:
+    @cached_property
+    def due(self) -> list[Due]:
+        return due_orders(self.plan["orders"], self.study.coefficients)
+
+    @cached_property
+    def named(self) -> dict[str, Any]:
+        return cases.named_cases(self.plan.scenario)
+
+    @cached_property
+    def asked(self) -> list[str]:
+        """Offers whose break-even is looked for: what the plan spends most on first, then those it does not take."""
         known = prices.offers_in_reach(self.study)
         unknown = [name for name in self.offers if name not in known]
         if unknown:
             message = f"is not an offer the plan could use; known: {', '.join(known)}"
             raise InputError([Fault("--offer", message, value=name) for name in unknown])
-        even = self._break_even([name for name in known if not self.offers or name in self.offers])
-        answered = self._cases()
+        wanted = [name for name in known if not self.offers or name in self.offers]
+        spent = self.plan["orders"].groupby("offer")["cost"].sum()
+        return sorted(wanted, key=lambda name: -float(spent.get(name, 0.0)))
+
+    @cached_property
+    def cuts(self) -> dict[str, Any]:
+        orders = self.plan["orders"]
+        used = orders.loc[orders["units"] > 0, "vendor"].dropna().unique()
+        return {vendor: cases.cut_supply(self.plan.scenario, vendor, orders) for vendor in used}
+
+    @cached_property
+    def waits(self) -> int:
+        starts = self.study.coefficients.periods["start_years"].to_numpy(float)
+        later = int((starts < WAITS_YEARS - 1e-9).sum())
+        return min(later, len(starts) - 1)
+
+    @cached_property
+    def total(self) -> int:
+        """Return how many pieces there are to compute."""
+        return (
+            len(self.asked[: self.most_offers])
+            + len(self.named)
+            + 3 * len(self.due)
+            + self.waits
+            + len(self.cuts)
+        )
+
+    def piece(self, name: str, compute: Callable[[], Any]) -> dict[str, Any]:
+        """Return a finished piece, computed where it is not kept yet."""
+        self._done += 1
+        return self.journal.result(name, compute)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        tell = self.tell
+        self.tell = lambda line: tell(f"{self._done} of {self.total}: {line}")
+
+    def result(self) -> Answers:
+        even, answered = self._break_even(), self._cases()
         tables = {
             "sign_now": self._sign_now(even, answered),
             "break_even": even,
@@ -135,184 +192,125 @@ class _Decisions(Inquiry):
         settings = self.plan.scenario.settings
         return Answers(settings.currency, self.study.options.gap, tables, self._notes())
 
-    def _break_even(self, offers: Sequence[str]) -> pd.DataFrame:
+    def _break_even(self) -> pd.DataFrame:
         rows = []
-        for name in offers:
-            found = self.journal.result(f"break-even price of {name}", partial(self._price_of, name))
+        for place, name in enumerate(self.asked):
             about = self.catalogue.loc[name]
-            common = {"offer": name, "product": about["product"], "vendor": about["vendor"]}
-            terms = {
-                "mode": about["mode"],
-                "price_unit": about["price_unit"],
-                "currency": about["currency"],
+            told = {
+                key: about[key] for key in ("product", "vendor", "mode", "price", "price_unit", "currency")
             }
-            rows.append({**common, **terms, **found})
+            if self.most_offers is not None and place >= self.most_offers:
+                found = {"reading": f"not asked: beyond the first {self.most_offers} offers"}
+            else:
+                found = self.piece(f"break-even price of {name}", partial(self._price_of, name))
+            rows.append({"offer": name, **told, **found})
         return pd.DataFrame(rows, columns=prices.BREAK_EVEN)
 
     def _price_of(self, offer: str) -> dict[str, Any]:
-        case = prices.OfferCase(self.study, offer, self.whole, self.scaled)
-        values = self.base.values
-        return prices.break_even(case, prices.Found(values, float(case.amounts @ values)))
+        case = OfferCase(self.prices, offer, self.whole)
+        return prices.break_even(case, case.found(self.base.values))
 
     def _cases(self) -> dict[str, cases.Answer]:
-        found = {"as planned": cases.answer_of(self.study, self.study.built, self.whole)}
-        for name, scenario in cases.named_cases(self.plan.scenario).items():
-            kept = self.journal.result(f"case: {name}", partial(self._answer, scenario))
-            orders = pd.DataFrame(kept["orders"], columns=cases.ORDER_ROWS)
-            found[name] = cases.Answer(kept["status"], kept["cost"], orders, kept["lost_requests"])
+        found = {"as planned": self.planned}
+        for name, scenario in self.named.items():
+            found[name] = self._answer(
+                f"case: {name}", partial(cases.answer, self.study, scenario, self.whole)
+            )
         return found
 
-    def _answer(self, scenario: Any) -> dict[str, Any]:
-        return _document(cases.answer(self.study, scenario, self.whole))
-
-    @cached_property
-    def due(self) -> pd.DataFrame:
-        """Committed orders of the first period in which anything is ordered, one row per offer."""
-        orders = self.plan["orders"]
-        orders = orders[orders["mode"].isin(COMMITTED) & (orders["units"] > 0)]
-        ordinals = self.study.coefficients.periods["ordinal"]
-        when = orders["period"].map(ordinals)
-        return orders[when == when.min()] if len(orders) else orders
+    def _answer(self, name: str, compute: Callable[[], cases.Answer]) -> cases.Answer:
+        return cases.answer_of_document(self.piece(name, lambda: cases.document(compute())))
 
     def _sign_now(self, even: pd.DataFrame, answered: Mapping[str, cases.Answer]) -> pd.DataFrame:
-        rows = [
-            self._order_row(str(offer), group, even, answered)
-            for offer, group in self.due.groupby("offer", sort=False)
-        ]
+        tested = cases.Tested(self.study, self.whole)
+        rows = []
+        for due in self.due:
+            wait = self._answer(
+                f"waiting one period with {due.offer}",
+                partial(cases.waiting, self.study, due.offer, [due.period], self.whole),
+            )
+            limits = {
+                **self.piece(
+                    f"rate at which {due.offer} leaves the plan",
+                    partial(cases.break_even_throughput, tested, due, self.planned),
+                ),
+                **self.piece(
+                    f"delay at which {due.offer} leaves the plan",
+                    partial(cases.break_even_delay, tested, due, self.planned),
+                ),
+            }
+            rows.append(order_row(due, self.study.coefficients, answered, even, wait, limits))
         table = pd.DataFrame(rows, columns=SIGN_NOW)
-        return table.sort_values("order_by_date", kind="stable").reset_index(drop=True)
+        return table.sort_values(["order_by_date", "offer"], kind="stable").reset_index(drop=True)
 
-    def _order_row(
-        self, offer: str, group: pd.DataFrame, even: pd.DataFrame, answered: Mapping[str, cases.Answer]
-    ) -> dict[str, Any]:
-        c, first = self.study.coefficients, group.iloc[0]
-        until = int(c.periods["ordinal"].loc[first["period"]])
-        ordinals, units = c.periods["ordinal"], float(group["units"].sum())
-        stays = {
-            name: found.units(offer, until, ordinals) >= min(units, 1.0) - 1e-6
-            for name, found in answered.items()
-            if name != "as planned"
-        }
-        asked = even[even["offer"] == offer]
-        price, change = (
-            (float(asked["break_even_price"].iloc[0]), float(asked["change_fraction"].iloc[0]))
-            if len(asked)
-            else (float("nan"), float("nan"))
-        )
-        product = str(first["product"])
-        tested = self.journal.result(
-            f"rate and delay at which {offer} leaves the plan", partial(self._limits, offer, product, until)
-        )
-        wait = self.journal.result(
-            f"waiting one period with {offer}", partial(self._waiting, offer, [str(first["period"])])
-        )
-        return {
-            "order_by_date": group["order_by_date"].min(),
-            "offer": offer,
-            "vendor": first["vendor"],
-            "product": product,
-            "mode": first["mode"],
-            "period": first["period"],
-            "sites": "; ".join(sorted(set(group["site"]))),
-            "units": units,
-            "cost": float(group["cost"].sum()),
-            "commitment_after_horizon": liability_after_horizon(c, group),
-            "waiting_costs": wait["cost"] - self.study.level(self.base),
-            "waiting_status": wait["status"],
-            "stays_in": "; ".join(name for name, kept in stays.items() if kept),
-            "leaves_in": "; ".join(name for name, kept in stays.items() if not kept),
-            "break_even_price": price,
-            "price_change_fraction": change,
-            **tested,
-        }
-
-    def _limits(self, offer: str, product: str, until: int) -> dict[str, Any]:
-        share, slow = cases.break_even_throughput(self.study, offer, product, until, self.whole)
-        weeks, late = cases.break_even_delay(self.study, offer, self.whole)
-        return {
-            "break_even_throughput_fraction": share,
-            "throughput_reading": slow,
-            "break_even_delay_weeks": weeks,
-            "delay_reading": late,
-        }
-
-    def _waiting(self, offer: str | None, periods: Sequence[str]) -> dict[str, Any]:
-        return _document(cases.waiting(self.study, offer, periods, self.whole))
+    def _compared(self, found: cases.Answer) -> tuple[Any, ...]:
+        """Return status, cost above the plan, the same as a share, lost requests, change of the orders."""
+        base = self.planned.cost
+        changes = found.change_from(self.planned)
+        return found.status, found.cost - base, (found.cost - base) / base, found.lost_requests, changes
 
     def _case_table(self, answered: Mapping[str, cases.Answer]) -> pd.DataFrame:
-        base = answered["as planned"].cost
-        rows = [
-            (
-                name,
-                found.status,
-                found.cost,
-                found.cost - base,
-                (found.cost - base) / base,
-                found.lost_requests,
-            )
-            for name, found in answered.items()
-        ]
+        rows = []
+        for name, found in answered.items():
+            status, more, share, lost, changes = self._compared(found)
+            rows.append((name, status, found.cost, more, share, lost, changes))
         return pd.DataFrame(rows, columns=CASES)
 
     def _case_units(self, answered: Mapping[str, cases.Answer]) -> pd.DataFrame:
         """Return units ordered by offer and period in every case."""
         parts = [
-            found.orders.groupby(["offer", "period"], as_index=False)["units"].sum().assign(case=name)
+            found.orders.groupby(["offer", "period"], as_index=False, sort=False)["units"]
+            .sum()
+            .assign(case=name)
             for name, found in answered.items()
         ]
         return pd.concat(parts, ignore_index=True)[["case", "offer", "period", "units"]]
 
     def _delay(self) -> pd.DataFrame:
-        names = list(self.study.coefficients.periods.index)
-        base = self.study.level(self.base)
-        rows = []
-        for count in range(1, min(MOST_WAITS, len(names) - 1) + 1):
-            found = self.journal.result(
-                f"no order before {names[count]}", partial(self._waiting, None, names[:count])
+        periods = self.study.coefficients.periods
+        names, rows = list(periods.index), []
+        before = (0.0, 0.0)
+        for count in range(1, self.waits + 1):
+            wait = partial(cases.waiting, self.study, None, names[:count], self.whole)
+            status, more, share, lost, changes = self._compared(
+                self._answer(f"no order before {names[count]}", wait)
             )
-            cost = found["cost"] - base
-            rows.append((names[count], found["status"], cost, cost / base, found["lost_requests"]))
-        columns = ["no_order_before", "status", "costs", "costs_fraction", "lost_requests"]
-        return pd.DataFrame(rows, columns=columns)
+            months = MONTHS_PER_YEAR * float(periods["start_years"].iloc[count])
+            each = (more - before[1]) / (months - before[0])
+            rows.append((names[count], months, status, more, share, each, lost, changes))
+            before = (months, more)
+        return pd.DataFrame(rows, columns=DELAY)
 
     def _supply(self) -> pd.DataFrame:
-        used = self.plan["orders"].loc[self.plan["orders"]["units"] > 0, "vendor"].unique()
-        base, rows = self.study.level(self.base), []
-        for vendor in used:
-            scenario = cases.cut_supply(self.plan.scenario, vendor)
-            if scenario is None:
-                continue
-            found = self.journal.result(f"supply cut of {vendor}", partial(self._answer, scenario))
-            cost = found["cost"] - base
+        rows = []
+        for vendor, scenario in self.cuts.items():
+            cut = partial(cases.answer, self.study, scenario, self.whole)
             rows.append(
-                (vendor, cases.SUPPLY_CUT, found["status"], cost, cost / base, found["lost_requests"])
+                (vendor, cases.SUPPLY_CUT, *self._compared(self._answer(f"supply cut of {vendor}", cut)))
             )
-        columns = ["vendor", "share_left", "status", "costs", "costs_fraction", "lost_requests"]
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=SUPPLY)
 
     def _notes(self) -> dict[str, str]:
-        exact = f"planned again in whole units, within a gap of {self.study.options.gap:g}"
-        how = exact if self.whole else "planned again in the relaxation: units are divisible"
+        gap = self.study.options.gap
+        how = (
+            f"planned again in whole units, within a gap of {gap:g}"
+            if self.whole
+            else "planned again in the relaxation: units are divisible"
+        )
+        if self.study.caps is not None:
+            how += "; pools carry the load that holds at their sizes in the plan, others that of a single replica"
         shift = f"{cases.PRICE_SHIFT:.0%}"
         return {
-            "sign_now": f"committed orders of the first period with any; {how}; an order stays in a case in which at "
-            "least one unit of its offer is ordered by then",
-            "break_even": f"price at which the quantity in the plan changes, by Newton's method; {how}; the tolerance "
-            "is what the gap leaves open",
+            "sign_now": f"committed orders of the first period with any, by offer; {how}; an order stays in a case in "
+            "which at least one unit of its offer is ordered by then",
+            "break_even": f"price at which the quantity in the plan changes, by Newton's method; {how}; a tolerance is "
+            f"by how much the price may be off as plans are known to cost within a gap of {gap:g} only",
             "cases": f"prices moved by {shift}, forecasts and lead times as the inputs give them; {how}",
             "case_units": "units ordered in each case",
-            "cost_of_delay": f"nothing ordered before the period named, rent allowed; {how}",
-            "supply_cut": f"each vendor confirms {cases.SUPPLY_CUT:.0%} of its units; only vendors with a limit; {how}",
+            "cost_of_delay": f"nothing ordered before the period named, rent allowed; per month: what the last period "
+            f"of waiting adds; {how}",
+            "supply_cut": f"each vendor in the plan confirms {cases.SUPPLY_CUT:.0%} of the units it states per period, "
+            f"of the most the plan takes in one where it states none; {how}",
             "acquisition": "one unit at its first possible order: payments, upkeep and residual inside the horizon; "
             "discounted unless named otherwise",
         }
-
-
-def _document(found: cases.Answer) -> dict[str, Any]:
-    """Return an answer as plain values, fit for the journal."""
-    return {
-        "status": found.status,
-        "cost": found.cost,
-        "orders": found.orders.astype(object).to_dict("records"),
-        "lost_requests": found.lost_requests,
-    }

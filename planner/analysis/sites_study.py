@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from planner.analysis.energisation import earlier_power
 from planner.coefficients import Coefficients
@@ -18,7 +19,8 @@ from planner.performance import PointSet
 from planner.pipeline.options import RunOptions
 from planner.pipeline.run import Built, build_scenario
 from planner.pipeline.strategy import Goal, solve_main
-from planner.solve import Solution, SolveOptions
+from planner.solve import Ratio, Solution, SolveOptions
+from planner.solve.warm import WarmRelaxation
 
 ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "retrofit_kw", "module", "open", "flow")
 """Variable families that put something new, or some load, at a site."""
@@ -40,6 +42,10 @@ class Study:
         Requests/s of optional demand the relaxation leaves unserved, per column of ``unserved``.
     tokens
         Discounted effective Mtok of the relaxation.
+    caps
+        Pools of a plan (its frame ``pools``) whose caps every model keeps; None for caps of expected sizes.
+    warm
+        Relaxations of changed models, begun from the first one.
     """
 
     scenario: Scenario
@@ -49,9 +55,17 @@ class Study:
     relaxed: Solution
     lost: np.ndarray
     tokens: float
+    caps: pd.DataFrame | None = None
+    warm: WarmRelaxation | None = None
 
     @classmethod
-    def of(cls, scenario: Scenario, options: RunOptions, points: PointSet | None = None) -> Study:
+    def of(
+        cls,
+        scenario: Scenario,
+        options: RunOptions,
+        points: PointSet | None = None,
+        caps: pd.DataFrame | None = None,
+    ) -> Study:
         """Return the study of a scenario; its relaxation may turn out infeasible (see ``relaxed.status``).
 
         Raises
@@ -59,13 +73,15 @@ class Study:
         EmptyRow
             Some demand has nothing that could serve it.
         """
-        built = build_scenario(scenario, points)
+        built = build_scenario(scenario, points, caps)
         goal = Goal.of(options.objective_of(scenario.settings), built.coefficients)
         wanted = options.solve_options(scenario.settings)
-        relaxed = goal.optimise(built.model, built.model.problem, divisible(wanted))
+        warm = WarmRelaxation(wanted) if wanted.solver == "highs" else None
         model = built.model
+        relaxed = _relaxation(model, goal, wanted, warm)
         lost = np.maximum(np.nan_to_num(relaxed.values[model.columns.position("unserved")]), 0.0)
-        return cls(scenario, built, goal, wanted, relaxed, lost, float(model.denominator @ relaxed.values))
+        tokens = float(model.denominator @ relaxed.values)
+        return cls(scenario, built, goal, wanted, relaxed, lost, tokens, caps, warm)
 
     @property
     def coefficients(self) -> Coefficients:
@@ -81,12 +97,27 @@ class Study:
         """Return what a solution costs, in currency: its objective, a unit cost at the relaxation's tokens."""
         return float(solution.objective) * (self.tokens if self.goal.is_ratio else 1.0)
 
+    def rebuilt(self, scenario: Scenario, points: PointSet | None = None) -> Built:
+        """Return the model of a changed scenario, operating points and caps those of the study unless given."""
+        return build_scenario(scenario, self.built.points if points is None else points, self.caps)
+
     def solved(self, model: PlanModel, whole: bool = False) -> Solution:
         """Return the optimum of a changed model: of its relaxation, or in whole units within the gap."""
-        relaxed = self.goal.optimise(model, model.problem, divisible(self.options))
+        relaxed = _relaxation(model, self.goal, self.options, self.warm)
         if not whole or self.options.relax or not relaxed.termination.has_values:
             return relaxed
         return solve_main(self.coefficients, model, self.goal, relaxed, self.options)
+
+
+def _relaxation(model: PlanModel, goal: Goal, options: SolveOptions, warm: WarmRelaxation | None) -> Solution:
+    # A plan that may serve nothing has no unit cost: the usual way says so.
+    if warm is None or (goal.is_ratio and goal.tokens[0] <= 0):
+        return goal.optimise(model, model.problem, divisible(options))
+    if goal.is_ratio:
+        return warm.solve(model.problem, Ratio(model.numerator, model.denominator, model.numerator_constant))
+    if goal.objective == "cost":
+        return warm.solve(model.problem, (model.value, model.value_constant))
+    return warm.solve(model.problem, (model.numerator, model.numerator_constant))
 
 
 def divisible(options: SolveOptions) -> SolveOptions:
@@ -172,7 +203,7 @@ def late_deliveries(scenario: Scenario) -> Scenario:
 def changed(study: Study, scenario: Scenario, whole: bool = False) -> tuple[str, float]:
     """Return status and cost of the scenario with an input changed; the operating points stay what they are."""
     try:
-        built = build_scenario(scenario, study.built.points)
+        built = study.rebuilt(scenario)
     except EmptyRow:
         return "infeasible", float("nan")
     other = replace(study, built=built, goal=Goal.of(study.goal.objective, built.coefficients))

@@ -19,10 +19,11 @@ SHOWN = {
         "units",
         "cost",
         "break_even_price",
+        "leaves_above_price",
+        "break_even_throughput_fraction",
+        "break_even_delay_weeks",
         "waiting_costs",
         "commitment_after_horizon",
-        "throughput_reading",
-        "delay_reading",
         "leaves_in",
     ],
     "break_even": [
@@ -32,6 +33,7 @@ SHOWN = {
         "break_even_price",
         "change_fraction",
         "tolerance_price",
+        "leaves_above_price",
         "reading",
     ],
     "cases": None,
@@ -70,6 +72,12 @@ SHOWN = {
     multiple=True,
     help="Offer whose break-even price is wanted; repeatable. Default: all.",
 )
+@click.option(
+    "--most-offers",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Most offers whose break-even price is looked for, those the plan spends most on first. Default: all.",
+)
 @case_options("0 is exact")
 @set_option
 @json_option
@@ -77,6 +85,7 @@ def decisions(
     scenario: str,
     out: Path | None,
     offers: tuple[str, ...],
+    most_offers: int | None,
     relax: bool,
     overrides: tuple[str, ...],
     as_json: bool,
@@ -95,6 +104,6 @@ def decisions(
     options = RunOptions(relax=relax, baselines=False)
     plan, name = plan_of(scenario, [*overrides, *settings_overrides(**settings)], options)
     folder = out or OUT / name / "decisions"
-    found = decide(plan, options, offers, folder / JOURNAL, say)
+    found = decide(plan, options, offers, most_offers, folder / JOURNAL, say)
     write_decisions_workbook(plan, found, folder / "decisions.xlsx")
     hand_over(found, folder, SHOWN, {}, as_json)

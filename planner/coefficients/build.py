@@ -124,7 +124,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         peaks=peaks,
         peak_blocks=peak_blocks,
         budgets=scenario.tables["budgets"],
-        failures=failures.failures(scenario, demand, shapes, workloads, stand, rents, bought),
+        failures=failures.failures(scenario, demand, shapes, workloads, stand, rents),
         billing=bill,
         environment=around,
         costs={

@@ -7,6 +7,7 @@ start from an estimate and the pipeline tightens them where the plan's pools tur
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from planner.performance import PointSet
@@ -83,3 +84,25 @@ def tightened(
     caps = cap_at(curves, joined, size.to_numpy(float))
     kept = pd.Series(caps, index=joined.index).clip(upper=joined["utilisation_cap_fraction"])
     return joined.assign(replicas=size, utilisation_cap_fraction=kept)[list(pools.columns)]
+
+
+def as_planned(pools: pd.DataFrame, curves: pd.DataFrame, planned: pd.DataFrame) -> pd.DataFrame:
+    """Return the pools with the caps a plan was found with; one the plan does not use gets that of a single replica.
+
+    Parameters
+    ----------
+    planned : DataFrame
+        Frame ``pools`` of the plan: POOL_PLACE, replicas, utilisation_cap_fraction.
+    """
+    if pools.empty:
+        return pools
+    names = ["replicas", "utilisation_cap_fraction"]
+    kinds = pools[POOL_PLACE].dtypes
+    # A saved plan brings clocks and names back in the types of its file.
+    known = planned[[*POOL_PLACE, *names]].astype(kinds.to_dict())
+    joined = pools[POOL_PLACE].merge(known, on=POOL_PLACE, how="left", validate="many_to_one")
+    single = cap_at(curves, joined, np.ones(len(joined)))
+    return joined.assign(
+        replicas=joined["replicas"].fillna(1.0),
+        utilisation_cap_fraction=joined["utilisation_cap_fraction"].fillna(pd.Series(single)),
+    )

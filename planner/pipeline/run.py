@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients, build_coefficients
+from planner.coefficients.pools import as_planned
 from planner.errors import SolverFailed
 from planner.formulation.build import PlanModel, build_model
 from planner.formulation.joining import EmptyRow
@@ -73,13 +74,17 @@ def run_plan(scenario: Scenario, options: RunOptions | None = None) -> Plan:
     return _solve_built(scenario, built, options)
 
 
-def build_scenario(scenario: Scenario, points: PointSet | None = None) -> Built:
+def build_scenario(
+    scenario: Scenario, points: PointSet | None = None, pools: pd.DataFrame | None = None
+) -> Built:
     """Return the model of a scenario, ready to solve.
 
     Parameters
     ----------
     points
         Its operating points, if they are known already: what a change of sites, power or prices leaves as it is.
+    pools
+        Pools of a plan (its frame ``pools``) whose caps are kept; None starts from caps of expected sizes.
 
     Raises
     ------
@@ -89,6 +94,10 @@ def build_scenario(scenario: Scenario, points: PointSet | None = None) -> Built:
     began = time.perf_counter()
     points = operating_points(scenario) if points is None else points
     coefficients = build_coefficients(scenario, points)
+    if pools is not None:
+        coefficients = replace(
+            coefficients, pools=as_planned(coefficients.pools, coefficients.cap_curves, pools)
+        )
     return Built(points, coefficients, build_model(coefficients), time.perf_counter() - began)
 
 

@@ -26,6 +26,8 @@ LIMITS: dict[Model, Stop] = {
     Model.kObjectiveTarget: "other",
     Model.kUnknown: "other",
 }
+STATUSES = {int(status): status for status in highspy.HighsBasisStatus.__members__.values()}
+BASIC, AT_LOWER = int(highspy.HighsBasisStatus.kBasic), int(highspy.HighsBasisStatus.kLower)
 FEASIBLE = 2
 """HiGHS's number for 'a feasible point is there' in ``primal_solution_status``."""
 HEURISTICS = {"mip_heuristic_run_root_reduced_cost": False}
@@ -105,6 +107,23 @@ class HighsSession:
         self.arrays = replace(self.arrays, lower=lower, upper=upper)
         every = np.arange(len(lower), dtype=np.int32)
         self._require(self._highs.changeColsBounds(len(lower), every, lower, upper), "the bounds")
+
+    def basis(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the basis of the last LP: a status (of ``highspy.HighsBasisStatus``) per column and per row."""
+        basis = self._highs.getBasis()
+        columns, rows = (
+            np.array([int(status) for status in part], np.int8)
+            for part in (basis.col_status, basis.row_status)
+        )
+        return columns, rows
+
+    def set_basis(self, columns: np.ndarray, rows: np.ndarray) -> None:
+        """Begin the next LP from these statuses; a basis of too few or too many columns is mended by HiGHS."""
+        basis = highspy.HighsBasis()
+        basis.col_status = [STATUSES[status] for status in columns.tolist()]
+        basis.row_status = [STATUSES[status] for status in rows.tolist()]
+        basis.valid, basis.alien = True, True
+        self._require(self._highs.setBasis(basis), "the basis")
 
     def run(self, limits: Limits | None = None, start: np.ndarray | None = None, step: str = "") -> Solution:
         """Solve and return what was proven and found.

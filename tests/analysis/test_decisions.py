@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import small_scenarios as case
@@ -12,8 +13,11 @@ from openpyxl import load_workbook
 
 from planner.analysis import decision_cases as cases
 from planner.analysis.acquisition import acquisition
-from planner.analysis.break_even import Found, OfferCase, break_even, offers_in_reach, price_rows, priced
+from planner.analysis.break_even import break_even, offers_in_reach
 from planner.analysis.decisions import decide
+from planner.analysis.offer_case import OfferCase
+from planner.analysis.offer_prices import Kink, Prices, priced
+from planner.analysis.reduced_cost import enters_below
 from planner.analysis.sites_study import Study
 from planner.errors import InputError
 from planner.inputs import Scenario
@@ -54,9 +58,14 @@ def planned() -> Any:
     return study().solved(study().model, whole=True).values
 
 
-def row_of(offer: str, scaled: pd.DataFrame | None = None) -> dict[str, Any]:
-    one = OfferCase(study(), offer, True, scaled)
-    return break_even(one, Found(planned(), float(one.amounts @ planned())))
+@cache
+def prices() -> Prices:
+    return Prices.of(study())
+
+
+def row_of(offer: str) -> dict[str, Any]:
+    one = OfferCase(prices(), offer, True)
+    return break_even(one, one.found(planned()))
 
 
 def test_a_taken_offer_stays_up_to_the_price_at_which_the_next_plan_costs_as_much():
@@ -82,17 +91,58 @@ def test_rent_enters_when_its_hours_cost_less_than_the_box():
     assert row_of("rent")["break_even_price"] == pytest.approx(150_000 / 8_760, rel=1e-6)
 
 
-@pytest.mark.study
-def test_prices_laid_to_offers_at_once_give_the_same_break_even():
-    scaled = price_rows(study())
-    for offer, price in (("old", 1_900_000 / 12), ("new", 180_000), ("rent", 150_000 / 8_760)):
-        assert row_of(offer, scaled)["break_even_price"] == pytest.approx(price, rel=1e-6)
+@pytest.mark.slow
+@pytest.mark.parametrize("offer", ["old", "rent"])
+def test_a_model_at_another_price_is_the_model_built_at_that_price(offer):
+    one = OfferCase(prices(), offer, True)
+    for ratio in (0.4, 3.0):
+        quick = prices().model_at(offer, ratio, one.vectors)
+        built = build_scenario(priced(study().scenario, [offer], ratio), study().built.points).model
+        np.testing.assert_allclose(quick.numerator, built.numerator, rtol=1e-12, atol=1e-9)
+        assert quick.numerator_constant == pytest.approx(built.numerator_constant)
+
+
+@pytest.mark.slow
+def test_upkeep_of_a_product_follows_the_lowest_of_its_purchase_prices_and_budgets_follow_too():
+    # Two shops sell the same box for 100 and 120 thousand; upkeep is 10 % a year of the lower price.
+    two = case.scenario(
+        {
+            "periods": case.one_year(),
+            "sites": [case.hall()],
+            "products": [case.box("old", maintenance_fraction_per_year=0.1)],
+            "offers": [case.purchase("cheap", "old", 100_000), case.purchase("dear", "old", 120_000)],
+            "operating_points": [case.point("old", 1.0)],
+            "demand": case.demand(["2027"], 3),
+            "budgets": [{"budget": "all", "kind": "total", "limit": 1e9}],
+        }
+    )
+    both = Study.of(two, EXACT)
+    found = Prices.of(both)
+    assert found.kink("cheap") == Kink(1.2)
+    assert found.kink("dear") == Kink(100 / 120)
+    for offer in ("cheap", "dear"):
+        one = OfferCase(found, offer, True)
+        for ratio in (0.5, 1.1, 1.5):
+            quick = found.model_at(offer, ratio, one.vectors)
+            built = build_scenario(priced(two, [offer], ratio), both.built.points).model
+            np.testing.assert_allclose(quick.numerator, built.numerator, rtol=1e-12, atol=1e-9)
+            np.testing.assert_allclose(
+                quick.problem.row_block("budget").value, built.problem.row_block("budget").value, rtol=1e-12
+            )
+
+
+def test_reduced_costs_of_the_relaxation_give_the_price_at_which_an_offer_enters():
+    # A new box serves 1.2 requests/s as 1.2 old ones do: 180,000 of 190,000.
+    one = OfferCase(prices(), "new", False)
+    assert enters_below(one) >= 180_000 / 190_000 - 1e-9
+    row = break_even(one, one.found(study().relaxed.values))
+    assert row["break_even_price"] == pytest.approx(180_000, rel=1e-6)
 
 
 @pytest.mark.study
 @pytest.mark.parametrize("offer", ["old", "new", "rent"])
 def test_quantity_changes_on_one_side_of_the_break_even_price_and_not_on_the_other(offer):
-    one = OfferCase(study(), offer, True)
+    one = OfferCase(prices(), offer, True)
     row = row_of(offer)
     ratio = row["break_even_price"] / row["price"]
     same = []
@@ -115,8 +165,8 @@ def test_an_offer_without_which_there_is_no_plan_stays_at_any_price():
     )
     only = Study.of(alone, EXACT)
     values = only.solved(only.model, whole=True).values
-    one = OfferCase(only, "purchase", True)
-    row = break_even(one, Found(values, float(one.amounts @ values)))
+    one = OfferCase(Prices.of(only), "purchase", True)
+    row = break_even(one, one.found(values))
     assert row["reading"].startswith("no plan without it")
     assert pd.isna(row["break_even_price"])
 
@@ -151,10 +201,12 @@ def test_a_slower_box_leaves_the_plan_and_a_cut_vendor_costs_more():
     found = cases.answer(study(), study().scenario, True, points)
     assert found.cost == pytest.approx(1_900_000)
     assert found.units("old", 0, study().coefficients.periods["ordinal"]) == 0
-    cut = cases.cut_supply(study().scenario, "Maker")
+    orders = pd.DataFrame({"offer": ["old"], "period": ["2027"], "units": [12.0]})
+    cut = cases.cut_supply(study().scenario, "Maker", orders)
     # Of ten old boxes at most, six with five new ones serve exactly 12 requests/s: 0.9 M + 0.95 M.
-    assert cut is not None
     assert cases.answer(study(), cut, True).cost == pytest.approx(1_850_000)
+    limits = cut.tables["offers"].set_index("offer")["supply_units_per_period"]
+    assert limits["old"] == 10
 
 
 @pytest.mark.study

@@ -84,14 +84,6 @@ def milestones_are_of_purchases(view: View) -> Iterator[Finding]:
         )
 
 
-def spot_states_its_interruptions(view: View) -> Iterator[Finding]:
-    """Yield own spot offers without an interruption rate: they are planned with as if nobody took them away."""
-    offers = view["offers"]
-    silent = (offers.frame["mode"] == "spot") & offers.frame["interruption_fraction"].isna()
-    for at in rows_where(offers, silent.to_numpy() & offers.own):
-        yield Notice(offers.fault(at, "interruption_fraction", "blank: planned with as never taken away"))
-
-
 def charges_are_of_hardware(view: View) -> Iterator[Finding]:
     """Yield hosted offers with an installation: nothing of theirs stands in a hall of ours."""
     offers = view["offers"]
@@ -141,11 +133,9 @@ PAYMENT_TERMS = (
     ),
     (("freight_fraction", "duty_fraction", "tax_fraction"), ("purchase",)),
     (("upfront_fraction",), ("lease", "reserved")),
-    (("interruption_fraction",), ("spot",)),
 )
 OFFER = ("offers.price", "offers.mode")
 RULES = (
-    Rule(spot_states_its_interruptions, ("offers.interruption_fraction", "offers.mode")),
     Rule(
         tier_states_one_price,
         ("offer_tiers.price", "offer_tiers.discount_fraction", "offer_tiers.offer", *OFFER),

@@ -1,0 +1,94 @@
+"""The relaxation of a model and of others like it, each begun from where the first one ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from planner.formulation.blocks import ColumnBlock, RowBlock
+from planner.formulation.pulp_face import PlanProblem
+from planner.solve.highs import AT_LOWER, BASIC, HighsSession, Limits
+from planner.solve.options import SolveOptions
+from planner.solve.ratio_lp import Ratio, lp_least_ratio
+from planner.solve.result import Solution
+
+
+@dataclass
+class WarmRelaxation:
+    """Relaxations of models that differ in costs, limits, rates or dates; always by HiGHS.
+
+    The first one leaves its basis. Each later model takes it over by the labels of its variables and constraints: a few
+    hundred steps of the simplex method instead of thousands. As all begin from the same basis, the plan found does not
+    depend on the order in which cases are solved.
+
+    Attributes
+    ----------
+    options
+        Limits and seed; ``relax`` is taken as set.
+    """
+
+    options: SolveOptions
+    _first: PlanProblem | None = None
+    _columns: np.ndarray = field(default_factory=lambda: np.empty(0, np.int8))
+    _rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.int8))
+    _level: float = 0.0
+
+    def solve(self, problem: PlanProblem, goal: Ratio | tuple[np.ndarray, float]) -> Solution:
+        """Return the optimum of the relaxation of a problem: least ratio, or least cost (vector and constant)."""
+        arrays = problem.arrays()
+        if not isinstance(goal, Ratio):
+            arrays = replace(arrays, cost=goal[0], offset=goal[1])
+        session = HighsSession(arrays, replace(self.options, solver="highs", relax=True, progress=None))
+        if self._first is not None:
+            session.set_basis(*self._taken_over(self._first, problem))
+        limits = Limits(seconds=self.options.time_limit_s)
+        if isinstance(goal, Ratio):
+            found = lp_least_ratio(session, goal, limits, self._level)
+        else:
+            found = session.run(limits)
+        if self._first is None and found.termination.has_values:
+            self._first, (self._columns, self._rows) = problem, session.basis()
+            self._level = found.objective
+        return found
+
+    def _taken_over(self, first: PlanProblem, problem: PlanProblem) -> tuple[np.ndarray, np.ndarray]:
+        return (
+            statuses(first.columns.blocks, self._columns, problem.columns.blocks, AT_LOWER),
+            statuses(first.rows, self._rows, problem.rows, BASIC),
+        )
+
+
+def statuses(
+    before: Sequence[ColumnBlock | RowBlock],
+    status: np.ndarray,
+    after: Sequence[ColumnBlock | RowBlock],
+    new: int,
+) -> np.ndarray:
+    """Return the status of every column (row) of the blocks after, taken from those before by family and labels.
+
+    What was not there before gets the status ``new``. Custom rows of a problem are not among its blocks.
+    """
+    ends = np.cumsum([len(block) for block in before])
+    known = {
+        block.family: (block.labels, status[end - len(block) : end])
+        for block, end in zip(before, ends, strict=True)
+    }
+    parts = [np.full(0, new, np.int8)]
+    for block in after:
+        labels, kept = known.get(block.family, (block.labels.iloc[:0], status[:0]))
+        if labels is block.labels or labels.equals(block.labels):
+            parts.append(kept)
+        elif not len(labels):
+            parts.append(np.full(len(block), new, np.int8))
+        else:
+            parts.append(_by_label(labels, kept, block.labels, new))
+    return np.concatenate(parts)
+
+
+def _by_label(before: pd.DataFrame, status: np.ndarray, after: pd.DataFrame, new: int) -> np.ndarray:
+    table = before.assign(status=status).drop_duplicates(list(before.columns))
+    joined = after.merge(table, on=list(after.columns), how="left", validate="many_to_one")
+    return joined["status"].fillna(new).to_numpy(np.int8)
