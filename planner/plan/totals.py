@@ -78,7 +78,7 @@ def held_unit_hours(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.D
         pd.MultiIndex.from_frame(hourly[["offer", "site", "cooling", "period"]])
     )
     whole = fleet[~by_hour]
-    whole = whole.assign(unit_hours=whole["units"] * whole["period"].map(c.periods["hours"]))
+    whole = whole.assign(unit_hours=whole["units"] * whole["period"].map(c.periods["hours"]).astype(float))
     product = c.stands[["offer", "site", "cooling", "product"]]
     released = hourly.merge(product, on=["offer", "site", "cooling"]).merge(
         c.blocks[["period", "block", "hours"]], on=["period", "block"]

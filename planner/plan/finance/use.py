@@ -21,7 +21,8 @@ def used_frame(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     by_hour = pd.MultiIndex.from_frame(hourly[["period", "site", "offer", "cooling"]]).unique()
     whole = fleet[~pd.MultiIndex.from_frame(fleet[["period", "site", "offer", "cooling"]]).isin(by_hour)]
     held = whole[[*places, "units", "provisioned_kw"]].assign(
-        unit_hours=whole["units"] * whole["period"].map(hours)
+        # Without a row, mapped hours would be objects.
+        unit_hours=whole["units"] * whole["period"].map(hours).astype(float)
     )
     blocks = frames["blocks"][["period", "block", "hours"]]
     rented = hourly.merge(blocks, on=["period", "block"])
