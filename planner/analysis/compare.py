@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from planner.analysis.compare_inputs import changed_inputs
 from planner.analysis.compare_words import (
     cost_words,
     headline_words,
@@ -17,7 +18,6 @@ from planner.analysis.compare_words import (
 )
 from planner.errors import Fault, InputError
 from planner.plan import Plan
-from planner.tables import TABLES
 
 HEADLINES = (
     "total_cost",
@@ -59,7 +59,8 @@ class Comparison:
         quantity (IT and facility kWh, PUE, energy bill, ...), one column per plan, difference, relative; the last rows
         are what PUE alone does to kWh and to the energy bill at the first plan's IT load.
     inputs
-        table, key, column and the text of each plan for every input that differs; settings as table ``settings``.
+        table, key, column and the text of each plan for every input that differs; settings as table ``settings``. What
+        bears most on cost comes first.
     """
 
     names: tuple[str, ...]
@@ -95,7 +96,7 @@ def compare_plans(plans: Mapping[str, Plan]) -> Comparison:
     }
     lines = {name: _present_value(plan) for name, plan in plans.items()}
     served = {name: _served(plan) for name, plan in plans.items()}
-    headline, inputs = _headline(plans), _inputs(plans)
+    headline, inputs = _headline(plans), changed_inputs(plans)
     changed, costs = _side_by_side(orders, names, True), _side_by_side(lines, names, False)
     lost = _side_by_side({name: _lost(plan) for name, plan in plans.items()}, names, changed_only=True)
     words = (
@@ -218,49 +219,3 @@ def _lost(plan: Plan) -> pd.Series:
         (lost["requests_per_s"].astype(float) * lost["hours"]).groupby([lost[name] for name in key]).sum()
     )
     return missing.reindex(wanted.index).fillna(0.0) / wanted
-
-
-def _inputs(plans: Mapping[str, Plan]) -> pd.DataFrame:
-    """Return table, key, column and each plan's text for every cell of the inputs that is not the same in all."""
-    parts = [_settings(plans)]
-    for name, table in TABLES.items():
-        keys = list(table.key)
-        long = {plan_name: _cells(plan.scenario.tables[name], keys) for plan_name, plan in plans.items()}
-        wide = pd.DataFrame(long)
-        changed = _differ(wide.fillna(""))
-        if changed.any():
-            found = wide[changed].reset_index(names=["key", "column"])
-            parts.append(found.assign(table=name)[["table", "key", "column", *plans]])
-    return pd.concat(parts, ignore_index=True)
-
-
-def _cells(frame: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
-    if frame.empty:
-        return pd.Series(dtype="str", index=pd.MultiIndex.from_arrays([[], []], names=["key", "column"]))
-    label = frame[list(keys)].astype("str").agg("|".join, axis=1)
-    text = frame.drop(columns=list(keys)).apply(lambda cells: cells.map(_text))
-    long = text.assign(**{"compared key": label}).melt("compared key", var_name="column", value_name="cell")
-    long = long.rename(columns={"compared key": "key"})
-    return long.drop_duplicates(["key", "column"]).set_index(["key", "column"])["cell"]
-
-
-def _differ(columns: pd.DataFrame) -> pd.Series:
-    """Return the rows in which not every column says the same."""
-    return columns.ne(columns.iloc[:, 0], axis=0).any(axis=1)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, tuple):
-        return ";".join(value)
-    return "" if pd.isna(value) else f"{value:.12g}" if isinstance(value, float) else str(value)  # type: ignore[call-overload]
-
-
-def _settings(plans: Mapping[str, Plan]) -> pd.DataFrame:
-    values = pd.DataFrame(
-        {
-            name: pd.Series(plan.scenario.settings.model_dump(mode="json")).map(str)
-            for name, plan in plans.items()
-        }
-    )
-    changed = values[_differ(values)].rename_axis("column").reset_index()
-    return changed.assign(table="settings", key="")[["table", "key", "column", *plans]]

@@ -38,8 +38,17 @@ def headline_words(headline: pd.DataFrame, names: Sequence[str]) -> list[str]:
         row = table.loc[metric]
         if np.isfinite(row["difference"]) and abs(row["difference"]) > 0:
             share = f" ({row['relative']:+.1%})" if np.isfinite(row["relative"]) else ""
-            sentences.append(f"{text}: {row[names[0]]:,.6g} -> {row[names[-1]]:,.6g}{share}")
+            sentences.append(f"{text}: {_amount(row[names[0]])} -> {_amount(row[names[-1]])}{share}")
     return sentences or ["total cost: no difference"]
+
+
+def _amount(value: float) -> str:
+    """Return an amount of money a reader can say.
+
+    >>> _amount(2_215_914.6), _amount(1.72642)
+    ('2,215,915', '1.726')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
 
 
 def order_words(orders: pd.DataFrame) -> list[str]:

@@ -138,7 +138,7 @@ def test_the_accounting_unit_cost_and_the_budget_sheet_write_off_as_the_books_do
         for row in rows
         if row[0] in ("box", "gear")
     }
-    assert sum(shown["box"]) == pytest.approx(51_000)
+    assert sum(shown["box"][-4:]) == pytest.approx(51_000)
     assert shown["gear"][-1] == pytest.approx(51_000)
     assert plan.headline["finance"]["book_value_at_horizon_end"] == pytest.approx(51_000)
 

@@ -10,6 +10,7 @@ from plan_cases import solved
 
 from planner.analysis import compare_plans
 from planner.analysis.compare import energy_frame
+from planner.analysis.compare_inputs import bearing
 from planner.errors import InputError
 
 
@@ -46,6 +47,23 @@ def test_every_input_that_differs_is_named_by_table_key_and_column(found) -> Non
     one, two = solved("limited").scenario.tables["demand"], solved("bridged").scenario.tables["demand"]
     assert ("demand" in tables) == (not one.equals(two))
     assert not found.inputs.duplicated(["table", "key", "column"]).any()
+
+
+def test_what_bears_most_on_cost_is_listed_first_and_names_and_sources_last() -> None:
+    plan = solved("limited")
+    paid = plan["costs"].groupby("offer")["discounted"].sum()
+    changed = [
+        ("settings", "", "name", "a", "b"),
+        ("offers", paid.idxmax(), "source", "one", "two"),
+        ("offers", paid.idxmax(), "price", "100", "99"),
+        ("settings", "", "discount_rate_fraction", "0.08", "0.16"),
+        ("offers", paid.idxmax(), "price", "100", "50"),
+    ]
+    inputs = pd.DataFrame(changed, columns=["table", "key", "column", "a", "b"])
+    weight = bearing(inputs, {"a": plan, "b": plan})
+    assert weight[:2].tolist() == [0.0, 0.0]
+    assert weight[3] > weight[4] > weight[2] > 0.0
+    assert weight[4] == pytest.approx(50 * weight[2])
 
 
 def test_served_share_is_one_less_the_unserved_requests() -> None:

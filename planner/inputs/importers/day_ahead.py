@@ -18,7 +18,14 @@ import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs.importers.csv_rows import reject
-from planner.inputs.importers.importer import Importer, ImportResult, Option, Rejections, readable_file
+from planner.inputs.importers.importer import (
+    Importer,
+    ImportResult,
+    Option,
+    Rejections,
+    option_fault,
+    readable_file,
+)
 from planner.tables import HOURS
 from planner.units import KWH_PER_MWH
 
@@ -58,7 +65,7 @@ def import_day_ahead(
     """
     file = readable_file(Path(path))
     if not market:
-        raise InputError([Fault(file.name, "give the market the prices are of", column="market")])
+        raise InputError([option_fault(file.name, "market", "give the market the prices are of")])
     table = pd.read_csv(file, dtype=str, encoding="utf-8-sig", keep_default_na=False)
     table.columns = [str(name).strip() for name in table.columns]
     price_column, currency, per_kwh = _price_column(table, file.name)
@@ -67,7 +74,7 @@ def import_day_ahead(
     offset = offset if utc_offset_h is None else utc_offset_h
     if offset is None:
         raise InputError(
-            [Fault(file.name, "the file is in UTC: give the area's offset", column="utc_offset_h")]
+            [option_fault(file.name, "utc_offset_h", "the file is in UTC: give the area's offset")]
         )
     price = pd.to_numeric(table[price_column].str.strip(), errors="coerce")
     other = pd.Series(False, index=table.index)
@@ -76,7 +83,7 @@ def import_day_ahead(
         other = (named != sequence) & bool((named == sequence).any())
         if not (named == sequence).any() and len(set(named)) > 1:
             known = ", ".join(sorted(set(named)))
-            raise InputError([Fault(file.name, f"several auctions, name one of {known}", column="sequence")])
+            raise InputError([option_fault(file.name, "sequence", f"several auctions, name one of {known}")])
     shown = table.set_axis(table.index + 2)
     for reason, mask in (
         ("another auction", other),

@@ -11,7 +11,14 @@ import numpy as np
 import pandas as pd
 
 from planner.errors import Fault, InputError
-from planner.inputs.importers.importer import Importer, ImportResult, Option, Rejections, readable_file
+from planner.inputs.importers.importer import (
+    Importer,
+    ImportResult,
+    Option,
+    Rejections,
+    option_fault,
+    readable_file,
+)
 from planner.units import G_PER_LB, HOURS_PER_YEAR
 
 MEASURES = {"lifecycle": r"\((life cycle|lca)\)", "direct": r"\(direct\)"}
@@ -49,19 +56,20 @@ def import_electricity_maps(
     columns = {str(name).strip().lower(): name for name in table.columns}
     _require_region(region, file.name)
     if measure not in MEASURES:
-        raise InputError(
-            [Fault(file.name, f"allowed: {', '.join(MEASURES)}", column="measure", value=measure)]
-        )
-    intensity = _named(columns, rf"carbon intensity.*{MEASURES[measure]}", file.name)
-    moment, zones = _named(columns, r"datetime \(utc\)", file.name), _named(columns, "zone id", file.name)
+        raise InputError([option_fault(file.name, "measure", f"allowed: {', '.join(MEASURES)}", measure)])
+    intensity = _named(
+        columns, rf"carbon intensity.*{MEASURES[measure]}", "Carbon intensity gCO2eq/kWh", file.name
+    )
+    moment, zones = (
+        _named(columns, r"datetime \(utc\)", "Datetime (UTC)", file.name),
+        _named(columns, "zone id", "Zone id", file.name),
+    )
     known = sorted(set(table[zones].str.strip()))
     if zone is None and len(known) > 1:
-        raise InputError([Fault(file.name, f"several zones, name one of {', '.join(known)}", column="zone")])
+        raise InputError([option_fault(file.name, "zone", f"several zones, name one of {', '.join(known)}")])
     rows = table if zone is None else table[table[zones].str.strip() == zone]
     if rows.empty:
-        raise InputError(
-            [Fault(file.name, f"no such zone, it has {', '.join(known)}", column="zone", value=zone)]
-        )
+        raise InputError([option_fault(file.name, "zone", f"no such zone, it has {', '.join(known)}", zone)])
     times = pd.to_datetime(rows[moment], errors="coerce")
     grams = pd.to_numeric(rows[intensity], errors="coerce")
     rejections = Rejections()
@@ -103,7 +111,7 @@ def import_avert(
         raise InputError([Fault(file.name, "no column Month or Timestamp: not an AVERT file", 1)])
     if avert_region not in known:
         message = f"name a column of the file: {', '.join(known)}"
-        raise InputError([Fault(file.name, message, column="avert_region", value=avert_region)])
+        raise InputError([option_fault(file.name, "avert_region", message, avert_region)])
     pounds = pd.to_numeric(table[avert_region], errors="coerce")
     # A single marginal hour may be below zero, where one more kWh lets a cleaner plant run.
     wrong = ~(pounds.abs() <= MOST_POUNDS)
@@ -130,16 +138,16 @@ def import_avert(
 
 def _require_region(region: str | None, where: str) -> None:
     if not region:
-        raise InputError([Fault(where, "give the region the intensity is of", column="region")])
+        raise InputError([option_fault(where, "region", "give the region the intensity is of")])
 
 
-def _named(columns: Mapping[str, Any], pattern: str, where: str) -> Any:
-    """Return the column whose name matches, without regard to case."""
+def _named(columns: Mapping[str, Any], pattern: str, meant: str, where: str) -> Any:
+    """Return the column whose name matches, without regard to case; ``meant`` is its usual name."""
     for name, label in columns.items():
         if re.search(pattern, name):
             return label
     shown = ", ".join(columns)
-    raise InputError([Fault(where, f"no column like {pattern!r}; the header has {shown}", 1)])
+    raise InputError([Fault(where, f"no column like {meant!r}; the header has {shown}", 1)])
 
 
 def _usable(

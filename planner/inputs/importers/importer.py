@@ -151,3 +151,12 @@ def readable_file(path: Path) -> Path:
     if path.stat().st_size == 0:
         raise InputError([Fault(path.name, "the file is empty")])
     return path
+
+
+def option_fault(where: str, name: str, message: str, value: str | None = None) -> Fault:
+    """Return a fault of what an option says, named as the command line writes it.
+
+    >>> str(option_fault("prices.csv", "utc_offset_h", "the file is in UTC: give the area's offset"))
+    "prices.csv, option --utc-offset-h: the file is in UTC: give the area's offset"
+    """
+    return Fault(f"{where}, option --{name.replace('_', '-')}", message, value=value)

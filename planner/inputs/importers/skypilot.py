@@ -20,7 +20,14 @@ import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs.importers.csv_rows import csv_chunks, reject
-from planner.inputs.importers.importer import Importer, ImportResult, Option, Rejections, readable_file
+from planner.inputs.importers.importer import (
+    Importer,
+    ImportResult,
+    Option,
+    Rejections,
+    option_fault,
+    readable_file,
+)
 from planner.inputs.importers.price_names import PriceNames, price_names, slug
 
 COLUMNS = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "Region")
@@ -77,7 +84,7 @@ def import_skypilot(
     file = readable_file(Path(path))
     faults = []
     if not vendor:
-        faults.append(Fault(file.name, "give the cloud the prices are of", column="vendor"))
+        faults.append(option_fault(file.name, "vendor", "give the cloud the prices are of"))
     if not 0 <= interruption_fraction < 1:
         message = "must be a fraction from 0 to below 1"
         faults.append(Fault(file.name, message, None, "interruption_fraction", str(interruption_fraction)))

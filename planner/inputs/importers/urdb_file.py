@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from planner.errors import Fault, InputError
+from planner.inputs.importers.importer import option_fault
 from planner.inputs.importers.json_document import Reader, load_json_object
 from planner.units import HOURS_PER_DAY, MONTHS_PER_YEAR
 
@@ -53,7 +54,7 @@ def read_rate(path: Path, label: str | None = None) -> Mapping[str, Any]:
         chosen = rates
     if len(chosen) != 1:
         message = f"holds {len(rates)} rates, choose one by its label: {', '.join(names)}"
-        raise InputError([Fault(path.name, message, column="label", value=label)])
+        raise InputError([option_fault(path.name, "label", message, label)])
     rate = {name.lower(): value for name, value in chosen[0].items()}
     for old, (new, unit_name, unit) in OLD_NAMES.items():
         if rate.get(old) and new not in rate:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from planner.errors import Fault, InputError
-from planner.inputs.importers.importer import Importer, ImportResult, Option
+from planner.errors import InputError
+from planner.inputs.importers.importer import Importer, ImportResult, Option, option_fault
 from planner.inputs.importers.weather_file import WeatherYear, read_weather
 from planner.tables import HOURS
 
@@ -48,11 +48,11 @@ def import_weather(
     """
     file = Path(path)
     if not region:
-        raise InputError([Fault(file.name, "give the region the climate is for", column="region")])
+        raise InputError([option_fault(file.name, "region", "give the region the climate is for")])
     year = read_weather(file)
     if utc_offset_h is None and year.format == "PVGIS":
         message = "the file is in UTC: give the offset of the region's clock"
-        raise InputError([Fault(file.name, message, column="utc_offset_h")])
+        raise InputError([option_fault(file.name, "utc_offset_h", message)])
     offset = year.utc_offset_h if utc_offset_h is None else utc_offset_h
     source = "weather_" + re.sub(r"[^0-9a-z]+", "_", file.stem.lower()).strip("_")
     stated = {"source": source, "source_date": source_date, "confidence": "derived"}
