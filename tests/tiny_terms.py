@@ -10,6 +10,7 @@ from tiny_coefficients import costs, table, tiny
 from planner.coefficients.api import api_costs
 from planner.coefficients.failures import Failures
 from planner.coefficients.order_terms import tier_costs
+from planner.coefficients.resale import resale_costs
 
 
 def contract_terms() -> Mapping[str, object]:
@@ -63,6 +64,11 @@ def contract_terms() -> Mapping[str, object]:
     )
     own: dict[str, pd.DataFrame] = dict(costs())
     own["api"] = api_costs(api, tiny().blocks)
+    sales = table(
+        "offer site cooling period sold_period age_years value_per_unit",
+        ("box purchase", "hall", "air", "t1", "t2", 1.0, 60_000.0),
+    )
+    own["resold"] = resale_costs(sales, own["order"], tiny().periods)
     own["tier_units"] = tier_costs(own["order"], tiers)
     return {"order_terms": terms, "tiers": tiers, "tier_reach": reach, "costs": own} | {
         "concentration": shares,
@@ -74,6 +80,11 @@ def contract_terms() -> Mapping[str, object]:
         ),
         "retire_reach": table(
             "offer site cooling period gone_period", ("fleet:old", "hall", "air", "t1", "t1")
+        ),
+        "resales": sales,
+        "resale_reach": table(
+            "offer site cooling period sold_period gone_period",
+            ("box purchase", "hall", "air", "t1", "t2", "t2"),
         ),
         "api": api,
         "api_limits": table("api_offer period mtok", ("tokens", "t2", 9_000.0)),

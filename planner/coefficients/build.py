@@ -18,6 +18,7 @@ from planner.coefficients import (
     order_cost,
     order_terms,
     purchase_policy,
+    resale,
     retirement,
     retrofit,
     serving,
@@ -94,6 +95,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     ordered = order_cost.order_costs(scenario, stand, orders, alive, periods)
     bought = api.api_options(scenario, workloads, shapes, demand, periods)
     leaving = retirement.retirable(scenario, stand, owned, periods)
+    sales = resale.resales(scenario, stand, orders, alive, periods)
     tiered = order_terms.tier_costs(ordered, tiers)
     shares, tier_shares = purchase_policy.share_weights(scenario, stand, orders, ordered, tiered)
     around = environment(scenario, periods, blocks, block_prices)
@@ -145,6 +147,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "unused_rent_kw": colocation.unused_costs(scenario, colo, periods),
             "api": api.api_costs(bought, blocks),
             "retire": retirement.resale_income(leaving),
+            "resold": resale.resale_costs(sales, ordered, periods),
             "unserved": lost_value,
             "flow": egress.egress_costs(scenario, routes, demand, shapes, workloads, blocks),
             "constant": pd.concat([served_value, cost.delivered_costs(around)], ignore_index=True),
@@ -158,6 +161,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         commissioning_pace=purchase_policy.commissioned_orders(scenario, stand, orders),
         retirable=leaving,
         retire_reach=retirement.retire_reach(leaving, periods),
+        resales=sales,
+        resale_reach=resale.resale_reach(sales, alive, periods),
         api=bought,
         api_limits=api.api_limits(scenario, periods),
         energised=path,
@@ -236,6 +241,7 @@ LABELS: Mapping[str, list[str]] = {
     "run": ["point", "site", "cooling", "period", "block"],
     "flow": ["workload", "shape", "region", "site", "period", "block"],
     "retire": [*fleet.STAND, "period"],
+    "resold": resale.RESOLD,
     "api": ["api_offer", "workload", "shape", "region", "period", "block"],
     "unserved": ["workload", "region", "period", "block"],
     "priority_full": ["priority", "region", "period", "block"],

@@ -16,6 +16,7 @@ from planner.coefficients.environment import Environment
 from planner.coefficients.failures import Failures
 from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.coefficients.purchase_policy import ORDER, SHARES, TIER_SHARES
+from planner.coefficients.resale import RESALE_REACH, RESALES
 from planner.coefficients.retirement import RETIRABLE, RETIRE_REACH
 from planner.inputs import Settings
 
@@ -87,6 +88,8 @@ class Coefficients:
         What token services may serve and at which price per request; most Mtok by service and period.
     retirable, retire_reach
         Lots that may be taken out early: when, for how much; the periods in which they are gone then.
+    resales, resale_reach
+        Units bought that may be taken out again: when, for how much; the periods in which they are gone then.
     costs
         Family name -> label columns of the family, line, kind, paid_period, timing, amount per unit of the column.
         Key ``constant`` holds amounts that no decision changes.
@@ -153,3 +156,5 @@ class Coefficients:
     api_limits: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API_LIMITS))
     retirable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RETIRABLE))
     retire_reach: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RETIRE_REACH))
+    resales: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RESALES))
+    resale_reach: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RESALE_REACH))

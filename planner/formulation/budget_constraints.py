@@ -61,9 +61,11 @@ def spending_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     parts = []
     for family, table in c.costs.items():
         # Nor does what a sold unit brings make room in a budget.
-        if family in ("constant", "unserved", "retire") or table.empty:
+        if family in ("constant", "unserved") or table.empty:
             continue
-        joined = table.merge(columns.frame(family), on=LABELS[family], validate="many_to_one")
+        joined = table[table["line"] != "resale"].merge(
+            columns.frame(family), on=LABELS[family], validate="many_to_one"
+        )
         # What a token service is paid belongs to no site.
         parts.append(
             joined.reindex(columns=["column", "line", "kind", "paid_period", "site", "timing", "amount"])

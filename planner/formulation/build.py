@@ -49,6 +49,7 @@ FAMILIES: Mapping[str, Family] = {
         replica_constraints.whole_replicas,
         replica_constraints.replica_units,
         fleet_constraints.fleet_balance,
+        fleet_constraints.resold_units,
         fleet_constraints.supply,
         fleet_constraints.hourly_supply,
         order_constraints.minimum_order,

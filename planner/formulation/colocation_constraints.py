@@ -23,9 +23,7 @@ def rent_minimum(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     P               provisioned kW of one unit                          c.stands, provisioned_kw
     open            1 while the site is open                            column open
     M               least kW of a contract that starts on a given day   c.colocation.owed, minimum_kw
-    D               least kW in m of a contract that starts with v, over that of one that starts with the site's
-                    next period: where open is 1 from v on they add up to the least of a start in v
-                                                                        c.colocation.owed_from, minimum_kw
+    D               least kW in m of a start in v over that of a start in the site's next period   c.colocation.owed_from, minimum_kw
 
     Dual: currency per kW-month; what one kW less of minimum would save: the month's rent while less than the minimum
     stands, 0 above it (>= 0).

@@ -29,6 +29,7 @@ VARIABLES: Mapping[str, str] = {
     "run": "units busy at an operating point (mean over the block)",
     "flow": "requests/s of a shape routed from a region to a site, first attempts",
     "retire": "units of an existing lot taken out at the start of a period, integer",
+    "resold": "units bought in a period and taken out again at the start of a later one, integer",
     "api": "requests/s sent to a token service, first attempts",
     "unserved": "requests/s of optional demand not served",
     "priority_full": "1 where all optional demand of a priority is served, binary",
@@ -83,6 +84,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "run": runs[LABELS["run"]],
         "flow": flows[LABELS["flow"]],
         "retire": c.retirable[LABELS["retire"]],
+        "resold": c.resales[LABELS["resold"]],
         "api": api_labels(c.api, c.blocks)[LABELS["api"]],
         "unserved": _optional(c)[LABELS["unserved"]],
         "priority_full": ranks_with_a_next(ranked_demand(c.settings, c.demand, c.workloads))[
@@ -105,7 +107,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
     }
     return pack(
         frames,
-        integer={"order", "rent", "lots", "retire", "module", "unpowered", "replicas", *BINARIES}
+        integer={"order", "rent", "lots", "retire", "resold", "module", "unpowered", "replicas", *BINARIES}
         | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
     )
 

@@ -14,13 +14,14 @@ STAND = ["offer", "site", "cooling"]
 def fleet_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Units in service are the orders that have arrived and not reached their end of life, plus the existing lot.
 
-    installed[o,s,e,t] + unpowered[o,s,e,t] + sum_{t'<=t} retire[o,s,e,t']
+    installed[o,s,e,t] + unpowered[o,s,e,t] + sum_{t'<=t} retire[o,s,e,t'] + sum_{t'<t''<=t} resold[o,s,e,t',t'']
         - sum_{t'} alive[o,s,e,t',t] * order[o,s,e,t']  ==  E[o,s,e,t]
     for every offer or lot o, site s, cooling e, period t in which a unit of it can be in service
 
     installed  units in service                                        column installed
     unpowered  units delivered that wait for power                     column unpowered, where they may
     retire     units of an existing lot taken out at the start of t'   column retire, where they may
+    resold     units ordered in t' taken out at the start of t''       column resold, where they would serve in t
     order      units ordered in t'                                     column order
     alive      1 when an order of t' serves in t: t' + lead + install <= t < in service + life or term (c.alive)
     E          units of an existing lot in service in t                c.fleet_units, units
@@ -36,13 +37,36 @@ def fleet_balance(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     waiting = columns.frame("unpowered")
     gone = c.retire_reach.merge(columns.frame("retire"), on=[*STAND, "period"])
     gone = gone.drop(columns="period").rename(columns={"gone_period": "period"})
+    sold = c.resale_reach.merge(columns.frame("resold"), on=[*key, "sold_period"])
+    sold = sold.drop(columns="period").rename(columns={"gone_period": "period"})
     parts = [
         terms(rows, installed, key, 1.0),
         terms(rows, waiting, key, 1.0),
         terms(rows, gone, key, 1.0),
+        terms(rows, sold, key, 1.0),
         terms(rows, arrived, key, -1.0),
     ]
     return row_block("fleet_balance", rows, "==", existing.to_numpy(), parts)
+
+
+def resold_units(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """No more units of an order are taken out again than were bought.
+
+    sum_{t'} resold[o,s,e,t,t'] - order[o,s,e,t]  <=  0
+    for every purchase of an offer o with a stated resale at site s under cooling e in period t
+
+    resold  units ordered in t taken out at the start of t'            column resold
+    order   units ordered in t                                         column order
+
+    Dual: currency per unit; what one unit more to take out would save (<= 0).
+    """
+    key = [*STAND, "period"]
+    rows = number_rows(c.resales[key].drop_duplicates())
+    parts = [
+        terms(rows, columns.frame("resold"), key, 1.0),
+        terms(rows, columns.frame("order"), key, -1.0),
+    ]
+    return row_block("resold_units", rows, "<=", 0.0, parts)
 
 
 def supply(c: Coefficients, columns: ColumnIndex) -> RowBlock:

@@ -11,6 +11,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.cost import price_in_period
 from planner.coefficients.fleet import STAND
+from planner.coefficients.resale import RESOLD
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import api_tokens, run_tokens
 from planner.formulation.service_constraints import sized_runs
@@ -58,6 +59,7 @@ def decision_frames(
         "serving": serving,
         "flows": flows,
         "retirements": _retirements(c, columns, values),
+        "resales": _resales(c, columns, values),
         "api": _api(c, columns, values),
         "placement": _placement(c, flows),
         "unserved": decided(columns, values, "unserved", "requests_per_s").drop(columns="column"),
@@ -246,6 +248,21 @@ def _retirements(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> p
     numbers = {name: table[name].astype(float) for name in ("units", "age_years", "value_per_unit")}
     labels = dict.fromkeys([*STAND, "period"], "str")
     return table.astype(labels).assign(**numbers, income=numbers["units"] * numbers["value_per_unit"])
+
+
+def _resales(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
+    """Return the units of orders taken out again at the start of a period, their age and what they bring."""
+    out = decided(columns, values, "resold", "units").drop(columns="column")
+    table = out.merge(c.resales, on=RESOLD, validate="one_to_one")
+    numbers = {name: table[name].astype(float) for name in ("units", "age_years", "value_per_unit")}
+    kept = c.costs["resold"]
+    kept = kept[kept["line"] == "hardware_residual"].set_index(RESOLD)["amount"]
+    forgone = kept.reindex(pd.MultiIndex.from_frame(table[RESOLD])).fillna(0.0).to_numpy(float)
+    return table.astype(dict.fromkeys(RESOLD, "str")).assign(
+        **numbers,
+        income=numbers["units"] * numbers["value_per_unit"],
+        residual_forgone=numbers["units"] * forgone,
+    )
 
 
 def _api(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:

@@ -235,6 +235,11 @@ OFFERS = Table(
             "years after commissioning in which the vendor bears maintenance and parts of a purchase",
             band=(0, 20),
         ),
+        fraction(
+            "resale_fraction",
+            "share of its market value at that age a buyer pays for a purchased unit the plan takes out again (0 = "
+            "scrapped); blank = what is bought stays to the end of its life",
+        ),
         number(
             "supply_units_per_period",
             "units",

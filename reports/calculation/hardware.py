@@ -180,7 +180,19 @@ def _residual(rows: Rows, time: Clock, bought: pd.DataFrame, costs: dict[str, At
         )
         for offer in costs
     ]
+    parts += _sold_again(rows)
     rows.line_total("hardware_residual", "Residual value of hardware", parts, "end", rows.content.currency)
+
+
+def _sold_again(rows: Rows) -> list[At]:
+    """Return the row of value at the end that units taken out again no longer have, as planned; none where none is."""
+    sold = rows.content.frame("resales", ["units", "residual_forgone"])
+    if sold.empty:
+        return []
+    names = list(rows.content.timeline.names)
+    amount = np.where(np.arange(len(names)) == len(names) - 1, sold["residual_forgone"].sum(), 0.0)
+    title = "Residual value of units taken out before the end"
+    return [rows.plan_values(title, "all offers", "all sites", "resales", rows.content.currency, amount)]
 
 
 def ages_at_end(rows: Rows, orders: pd.DataFrame) -> np.ndarray:

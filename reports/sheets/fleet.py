@@ -6,17 +6,23 @@ import pandas as pd
 from openpyxl import Workbook
 
 from reports import styles
-from reports.blocks import filter_block, time_block, time_columns
+from reports.blocks import filter_block, list_block, time_block, time_columns
 from reports.content import Content, by_period
 from reports.labels import Label
-from reports.layout import finish_page, section, start_page
+from reports.layout import Page, finish_page, section, start_page
 
 SPAN = ["site", "product", "cooling", "units_per_replica"]
+OUT = ["site", "cooling", "offer", "ordered", "sold_period", "units", "age_years", "value_per_unit", "income"]
 WIDTHS = {
     "site": Label("Site", width=18),
     "product": Label("Product", width=26),
     "offer": Label("Offer", width=26),
     "chip": Label("Accelerator", width=18),
+    "ordered": Label("Ordered in", width=16),
+    "sold_period": Label("Taken out at the start of", width=16),
+    "age_years": Label("Age", "years", styles.RATIO, 12),
+    "value_per_unit": Label("Value of one", "{currency}", styles.MONEY_PLAIN, 14),
+    "income": Label("Income", "{currency}", styles.MONEY_PLAIN, 14),
 }
 
 
@@ -39,12 +45,27 @@ def fill(book: Workbook, content: Content) -> None:
         accelerators(fleet, content.table("products")), ["chip"], "accelerators", content.timeline
     )
     time_block(page, chips, ["chip"], "chips", styles.COUNT, "Most", _most(chips, names), WIDTHS)
+    _taken_out(page)
     spanning = content.frame("replicas", [*SPAN, "period", "replicas"])
     if len(spanning):
         section(page, "Replicas over several units", time_columns(content))
         whole = by_period(spanning, SPAN, "replicas", content.timeline)
         time_block(page, whole, SPAN, "replicas", styles.COUNT, "Most", _most(whole, names), WIDTHS)
     finish_page(page, "A6" if len(names) < 3 else "I6")
+
+
+def _taken_out(page: Page) -> None:
+    """Write the units of lots and of orders that are taken out early: when, how old, for how much."""
+    lots = page.content.frame("retirements", [name for name in OUT if name not in ("ordered", "sold_period")])
+    again = page.content.frame("resales", [*(name for name in OUT if name != "ordered"), "period"])
+    both = [
+        lots.rename(columns={"period": "sold_period"}).assign(ordered="existing lot"),
+        again.rename(columns={"period": "ordered"}),
+    ]
+    rows = pd.concat([part.reindex(columns=OUT) for part in both if len(part)] or [pd.DataFrame(columns=OUT)])
+    if len(rows):
+        section(page, "Units taken out early", len(OUT))
+        list_block(page, rows.reset_index(drop=True), OUT, WIDTHS)
 
 
 def _most(wide: pd.DataFrame, names: list[str]) -> list[float]:

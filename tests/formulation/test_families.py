@@ -34,7 +34,7 @@ def columns(case):
 
 
 TERMS = {"minimum_order", "order_placed", "whole_lots", "tier_split", "tier_reached", "tier_limit"}
-TERMS |= {"concentration", "commissioning_pace", "api_allowance"}
+TERMS |= {"concentration", "commissioning_pace", "api_allowance", "resold_units"}
 """Families of contract terms: they speak of the case with terms, all others of the plain one."""
 FAILED = {name for name in FAMILIES if name.startswith("failure_")}
 """Families of losses: they speak of the case with losses."""
@@ -129,6 +129,7 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
         "lots",
         "tier",
         "retire",
+        "resold",
         "rent",
         "rent_hour",
         "module",

@@ -855,7 +855,7 @@ BESIDE_THEIR_CASES = {
     "investment",
     *("ordered_in_time", "commissioned", "minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),
-    *("retired_units", "cost resale"),
+    *("retired_units", "resold_units", "cost resale"),
     *("api_admissible", "api_allowance", "cost api_tokens"),
     "data_residency",
     *("concentration", "commissioning_pace", "export_limits"),

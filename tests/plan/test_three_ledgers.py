@@ -45,6 +45,7 @@ def asset(**given) -> pd.DataFrame:
         "in_service_years": 0.5,
         "tax_method": "as_books",
         "tax_life_years": np.nan,
+        "disposed_years": np.nan,
     }
     return pd.DataFrame([plain | given])
 

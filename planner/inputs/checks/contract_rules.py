@@ -117,6 +117,16 @@ def countries_are_known(view: View) -> Iterator[Finding]:
         yield limits.fault(at, "country", f"no region is in it{nearest(name, known)}")
 
 
+def resale_knows_one_price(view: View) -> Iterator[Finding]:
+    """Yield resale of offers with quantity tiers: what a unit bought at a tier's price is worth later is not stated."""
+    offers, tiers = view["offers"], view.frame("offer_tiers")
+    tiered = offers.frame["offer"].isin(tiers["offer"])
+    for at in rows_where(offers, offers.frame["resale_fraction"].notna() & tiered):
+        yield offers.fault(
+            at, "resale_fraction", "must be blank for an offer with quantity tiers (offer_tiers)"
+        )
+
+
 def shares_can_be_told_apart(view: View) -> Iterator[Finding]:
     """Yield limits by country where an offer that is ordered states none."""
     limits, offers = view["concentration"], view.frame("offers")
@@ -128,7 +138,7 @@ def shares_can_be_told_apart(view: View) -> Iterator[Finding]:
 
 PAYMENT_TERMS = (
     (
-        ("deposit_fraction", "delivery_fraction", "payment_term_days", "warranty_years"),
+        ("deposit_fraction", "delivery_fraction", "payment_term_days", "warranty_years", "resale_fraction"),
         ("purchase",),
     ),
     (("freight_fraction", "duty_fraction", "tax_fraction"), ("purchase",)),
@@ -136,6 +146,7 @@ PAYMENT_TERMS = (
 )
 OFFER = ("offers.price", "offers.mode")
 RULES = (
+    Rule(resale_knows_one_price, ("offers.resale_fraction", "offer_tiers.offer")),
     Rule(
         tier_states_one_price,
         ("offer_tiers.price", "offer_tiers.discount_fraction", "offer_tiers.offer", *OFFER),

@@ -19,11 +19,11 @@ from planner.plan.audit.hardware_costs import (
     keeping_entries,
     order_entries,
     rent_entries,
-    resale_entries,
 )
 from planner.plan.audit.minimum_bills import topup_entries
 from planner.plan.audit.property_tax import tax_entries
 from planner.plan.audit.report import beside, total
+from planner.plan.audit.resales import resale_entries
 from planner.plan.audit.site_costs import (
     build_entries,
     egress_entries,

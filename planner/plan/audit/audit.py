@@ -93,6 +93,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             order_checks.commissioning_pace,
             order_checks.export_limits,
             order_checks.retired_units,
+            order_checks.resold_units,
             fleet_checks.standing_rules,
             fleet_checks.unit_numbers,
             site_checks.grid_power,

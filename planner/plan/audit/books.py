@@ -147,12 +147,33 @@ class Books:
         period).
         """
         rows, columns = np.nonzero(self.serves)
-        orders = self.orders.iloc[rows].assign(period=self.facts.periods.index[columns])
+        orders = self.orders.iloc[rows].assign(
+            ordered=self.orders["period"].iloc[rows], period=self.facts.periods.index[columns]
+        )
+        orders = orders.assign(units=orders["units"] - self.sold_by(orders))
         lots = self.kept_lots
         both = pd.concat(
             [orders[[*STAND, "period", "units"]], lots[[*STAND, "period", "units"]]], ignore_index=True
         )
         return total(both["units"], both, [*STAND, "period"])
+
+    @cached_property
+    def resales(self) -> pd.DataFrame:
+        """Return the units of orders taken out again; none where the plan states none."""
+        columns = [*STAND, "period", "sold_period", "units"]
+        return self.plan.frames.get("resales", pd.DataFrame(columns=columns))
+
+    def sold_by(self, rows: pd.DataFrame) -> np.ndarray:
+        """Return units taken out by each row's period of its order (offer, site, cooling, ordered)."""
+        out = self.resales
+        if out.empty:
+            return np.zeros(len(rows))
+        ordinal = self.facts.periods["ordinal"]
+        sold = out.rename(columns={"period": "ordered", "units": "gone"})
+        pairs = rows.reset_index(drop=True).reset_index(names="at").merge(sold, on=[*STAND, "ordered"])
+        past = pairs["sold_period"].map(ordinal).to_numpy() <= pairs["period"].map(ordinal).to_numpy()
+        by_row = pairs[past].groupby("at")["gone"].sum()
+        return by_row.reindex(range(len(rows))).fillna(0.0).to_numpy(float)
 
     @cached_property
     def retirements(self) -> pd.DataFrame:

@@ -78,9 +78,9 @@ def sinking_fund(rate_fraction: float, age_years: float, life_years: float) -> f
 def order_entries(books: Books) -> pd.DataFrame:
     """Return purchases by milestone with their charges and residual, and the payments of leases and reservations.
 
-    A residual falls at the end of the horizon, by the unit's age since it serves. A lease or reservation pays its
-    upfront share of all hours of the term when it starts to serve, the rest hour by hour (a month is 730 hours);
-    what was paid up front for hours after the horizon is still owned at its end.
+    A residual falls at the end of the horizon, by the unit's age since it serves, on units not taken out before. A
+    lease or reservation pays its upfront share of all hours of the term when it starts to serve, the rest hour by hour
+    (a month is 730 hours); what was paid up front for hours after the horizon is still owned at its end.
     """
     orders, periods = books.orders, books.facts.periods
     bought = orders[orders["mode"].eq("purchase")]
@@ -89,10 +89,11 @@ def order_entries(books: Books) -> pd.DataFrame:
     first = bought["first"].to_numpy(int)
     age = end_years - periods["start_years"].to_numpy()[np.minimum(first, len(periods) - 1)]
     share = residual_share(books, bought, age)
-    last = bought.assign(period=periods.index[-1])
+    last = bought.assign(ordered=bought["period"], period=periods.index[-1])
+    kept = (bought["units"] - books.sold_by(last)) * bought["paid_price"]
     parts = [
         entries(bought, "installation", "capex", "start", price * bought["installation_fraction"]),
-        entries(last, "hardware_residual", "capex", "end", -price * share),
+        entries(last, "hardware_residual", "capex", "end", -kept * share),
     ]
     for milestone, paid in milestone_payments(books, bought).items():
         parts.append(
@@ -280,39 +281,9 @@ def warranty_years_used(books: Books) -> pd.DataFrame:
     orders, periods = books.orders, books.facts.periods
     bought = orders["mode"].eq("purchase") & (orders["warranty_years"].fillna(0.0) > 0.0)
     row, column = np.nonzero(books.serves & bought.to_numpy()[:, None])
-    covered = orders.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
+    covered = orders.iloc[row].assign(ordered=orders["period"].iloc[row], period=periods.index[column])
+    covered = covered.assign(units=covered["units"] - books.sold_by(covered)).reset_index(drop=True)
     starts = periods["start_years"].to_numpy(float)
     ends = starts[np.minimum(covered["first"].to_numpy(int), len(periods) - 1)] + covered["warranty_years"]
     years = np.minimum(ends - books.period_of(covered, "start_years"), books.period_of(covered, "years"))
     return covered.assign(unit_years=covered["units"] * np.maximum(years.to_numpy(float), 0.0))
-
-
-def resale_values(books: Books) -> pd.DataFrame:
-    """Return the units of lots taken out, with the lot's units, resale share and value of one unit at its age."""
-    out = books.retirements
-    fleet = books.facts.scenario.tables["fleet"].assign(
-        offer=lambda lots: (LOT + lots["fleet"]).astype("str")
-    )
-    about = at(
-        fleet.set_index("offer")[["product", "units", "in_service_date", "resale_fraction"]], out, ["offer"]
-    )
-    start = pd.Series(books.period_of(out, "start_date"), index=out.index)
-    age = ((start - about["in_service_date"]) / pd.Timedelta(days=365.25)).to_numpy(float)
-    asset = about["product"].map(books.facts.table("products", "product")["asset_class"])
-    table = books.facts.scenario.tables["residuals"].sort_values("age_years")
-    left = []
-    for name, years in zip(asset, age, strict=True):
-        known = table[table["asset_class"] == name]
-        left.append(
-            float(np.interp(years, known["age_years"], known["residual_fraction"])) if len(known) else 0.0
-        )
-    owned = out.assign(product=about["product"], mode="owned")
-    price = upkeep_price(books, owned).to_numpy(float)
-    share = about["resale_fraction"].astype(float)
-    return out.assign(lot_units=about["units"], share=share, value=share.fillna(0.0) * price * np.array(left))
-
-
-def resale_entries(books: Books) -> pd.DataFrame:
-    """Return what units of lots taken out early bring, at the start of the period."""
-    out = resale_values(books)
-    return entries(out, "resale", "opex", "start", -out["units"] * out["value"])

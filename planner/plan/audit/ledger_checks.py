@@ -8,6 +8,7 @@ import pandas as pd
 from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.commitment_costs import termed_orders
 from planner.plan.audit.report import Check, beside, compare, total
+from planner.plan.audit.resales import sold_again
 from planner.plan.audit.standing import STAND
 from planner.plan.audit.write_offs import own_write_offs
 
@@ -47,15 +48,32 @@ def asset_terms(books: Accounts) -> Check:
     own = {
         "in_service_years": began,
         "book_life_years": np.where(np.isnan(stated), due["life_years"].reindex(key).to_numpy(float), stated),
-        "book_residual_fraction": policy["book_residual_fraction"].fillna(0.0).to_numpy(float),
+        "book_residual_fraction": policy["book_residual_fraction"]
+        .fillna(0.0)
+        .where(hardware["disposed_years"].isna().to_numpy(), 0.0)
+        .to_numpy(float),
     }
     parts = [
         hardware[PLACE].assign(quantity=name, left=hardware[name], right=right) for name, right in own.items()
     ]
     method = policy["book_method"].fillna("straight_line").to_numpy()
+    parts.append(_units_disposed(books, hardware))
     agrees = (hardware["book_method"].to_numpy() == method).astype(float)
     parts.append(hardware[PLACE].assign(quantity="book_method", left=agrees, right=1.0))
     return compare("asset_terms", "accounting", pd.concat(parts, ignore_index=True), "==", floor=1e-3)
+
+
+def _units_disposed(books: Accounts, hardware: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of each purchase's cost that leaves with the units taken out again, by when it leaves."""
+    place = [*STAND, "decided_period", "disposed_years"]
+    whole = hardware[hardware["line"] == "hardware_purchase"]
+    gone = whole[whole["disposed_years"].notna()]
+    share = total(gone["cost"], gone, place)
+    cost = total(whole["cost"], whole, place[:-1])
+    stated = share / cost.reindex(share.index.droplevel("disposed_years")).to_numpy(float)
+    out = sold_again(books).rename(columns={"period": "decided_period", "sold_years": "disposed_years"})
+    own = total(out["units"].astype(float) / out["ordered_units"].astype(float), out, place)
+    return beside(stated, own).assign(line="hardware_purchase", quantity="share disposed")
 
 
 def depreciation(books: Accounts) -> Check:

@@ -7,8 +7,9 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
-from planner.plan.audit.hardware_costs import payments_by_order, resale_values
+from planner.plan.audit.hardware_costs import payments_by_order
 from planner.plan.audit.report import Check, beside, breaches, compare, total
+from planner.plan.audit.resales import resale_values, sold_again
 from planner.plan.audit.standing import STAND
 
 ORDER = ["offer", "period"]
@@ -146,6 +147,23 @@ def export_limits(books: Books) -> Check:
         since = pd.isna(row["from_date"]) | (start >= row["from_date"])
         broken |= hardware & chip.eq(row["chip"]) & country.eq(row["country"]) & since
     return breaches("export_limits", "orders", orders, broken, ["offer", "site", "period"])
+
+
+def resold_units(books: Books) -> Check:
+    """Return the check that only purchases with a stated resale are taken out again, whole, after their first period
+    and before their end of life, and no more units than were ordered.
+    """
+    out = sold_again(books)
+    relaxed = bool(books.plan.headline.get("relaxed"))
+    part = ~relaxed & ((out["units"].astype(float) - out["units"].astype(float).round()).abs() > 1e-6)
+    late = out["sold_years"] >= out["ends_years"] - 1e-9
+    broken = part | out["share"].isna() | (out["sold_years"] <= out["began_years"] + 1e-9) | late
+    key = [*STAND, "period"]
+    taken = total(out["units"], out, key).rename("left").reset_index()
+    ordered = out.drop_duplicates(key).set_index(key)["ordered_units"].astype(float)
+    rows = taken.assign(right=at(ordered, taken, key).fillna(0.0))
+    allowed = out[[*key, "sold_period"]].assign(left=broken.astype(float), right=0.0)
+    return compare("resold_units", "resold_units", pd.concat([rows, allowed], ignore_index=True), "<=")
 
 
 def retired_units(books: Books) -> Check:

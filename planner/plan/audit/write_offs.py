@@ -55,9 +55,13 @@ def own_write_offs(assets: pd.DataFrame, calendar: pd.DataFrame) -> pd.DataFrame
         method, *numbers = (asset[name] for name in TERMS)
         life, residual, ratio = (float(value) for value in numbers)
         began = float(asset["in_service_years"])
+        gone = float(asset.get("disposed_years", np.nan))
         for period in calendar.to_dict("records"):
             opening = written_by(str(method), life, residual, ratio, began, float(period["start_years"]))
             closing = written_by(str(method), life, residual, ratio, began, float(period["end_years"]))
+            # What is left is written off in the period that begins with the sale.
+            opening = 1.0 if float(period["start_years"]) > gone + 1e-9 else opening
+            closing = 1.0 if float(period["end_years"]) > gone + 1e-9 else closing
             if closing > opening:
                 amount = asset["cost"] * (closing - opening)
                 rows.append((asset["line"], asset["site"], asset["offer"], period["period"], amount))

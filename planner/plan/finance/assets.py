@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import FLEET_PREFIX, STAND
+from planner.coefficients.resale import RESOLD
 from planner.finance import declining_balance, macrs, straight_line
 from planner.inputs import Scenario
 from planner.plan.finance.calendar import edges, spread
@@ -41,6 +42,7 @@ ASSET = [
     "declining_ratio",
     "tax_method",
     "tax_life_years",
+    "disposed_years",
     "cost",
 ]
 
@@ -51,7 +53,8 @@ def asset_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.Dat
     An asset costs what is paid for it inside the horizon, whenever that is; it is written off from its first day in
     service: modules on the path to power from the period in which they carry power. Capex of no order, no
     building and no module (an opening) serves from the period in which it is paid. Credits are taken in the period
-    in which they are paid.
+    in which they are paid. Units taken out again are assets of their own (``disposed_years``): what is not yet written
+    off by then is written off at once, what they are sold for is the line resale.
 
     Returns
     -------
@@ -89,17 +92,44 @@ def asset_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.Dat
         .fillna(table["site"].map(halls))
         .fillna(horizon_years - table["in_service_years"])
     )
+    table = _disposed(table, c, frames)
+    life = life.reindex(table["register"]).to_numpy(float)
     credit = table["cost"] < 0.0
     table = table.assign(
         book_method=table["book_method"].fillna("straight_line").mask(credit, "straight_line"),
-        book_life_years=table["book_life_years"].fillna(life).mask(credit, AT_ONCE_YEARS),
-        book_residual_fraction=table["book_residual_fraction"].fillna(0.0).mask(credit, 0.0),
+        book_life_years=table["book_life_years"]
+        .fillna(pd.Series(life, index=table.index))
+        .mask(credit, AT_ONCE_YEARS),
+        book_residual_fraction=table["book_residual_fraction"]
+        .fillna(0.0)
+        .mask(credit | table["disposed_years"].notna(), 0.0),
         declining_ratio=table["declining_ratio"].fillna(2.0),
         tax_method=table["tax_method"].fillna("as_books").mask(credit, "as_books"),
     )
     return pd.concat([table[ASSET], _lots(scenario, c)[ASSET]], ignore_index=True).astype(
         {name: "str" for name in ASSET if name.endswith(("period", "method", "class")) or name in KEY}
     )
+
+
+def _disposed(table: pd.DataFrame, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the assets, units taken out again apart: ``disposed_years``, ``register`` the row they come from."""
+    whole = table.assign(register=table.index, disposed_years=np.nan)
+    place = [*STAND, "period"]
+    orders, sold = frames["orders"], frames.get("resales", pd.DataFrame(columns=[*RESOLD, "units"]))
+    if sold.empty:
+        return whole
+    bought = orders[orders["mode"] == "purchase"].groupby(place)["units"].sum()
+    label = pd.MultiIndex.from_frame(sold[place])
+    share = sold.assign(
+        share=sold["units"].to_numpy(float) / bought.reindex(label).to_numpy(float),
+        disposed_years=sold["sold_period"].map(c.periods["start_years"]).astype(float),
+    ).rename(columns={"period": "decided_period"})
+    key = [*STAND, "decided_period"]
+    parts = whole.drop(columns="disposed_years").merge(share[[*key, "share", "disposed_years"]], on=key)
+    gone = parts.groupby("register")["share"].sum().reindex(whole["register"]).fillna(0.0).to_numpy(float)
+    left = whole.assign(cost=whole["cost"] * (1.0 - gone))[gone < 1.0 - 1e-9]
+    parts = parts.assign(cost=parts["cost"] * parts["share"]).drop(columns="share")
+    return pd.concat([left, parts], ignore_index=True)
 
 
 def _placed(capex: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
@@ -189,6 +219,7 @@ def _lots(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
         declining_ratio=2.0,
         tax_method="as_books",
         tax_life_years=np.nan,
+        disposed_years=np.nan,
         cost=lots["book_value"],
     )
 
@@ -198,8 +229,8 @@ def written_off(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
     if assets.empty:
         return np.zeros((0, len(calendar)))
     rows = [
-        cost * spread(calendar, *_schedule(method, life, residual, ratio, began))
-        for cost, method, life, residual, ratio, began in assets[
+        cost * spread(calendar, *_until(*_schedule(method, life, residual, ratio, began), gone))
+        for cost, method, life, residual, ratio, began, gone in assets[
             [
                 "cost",
                 "book_method",
@@ -207,6 +238,7 @@ def written_off(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
                 "book_residual_fraction",
                 "declining_ratio",
                 "in_service_years",
+                "disposed_years",
             ]
         ].itertuples(index=False)
     ]
@@ -234,7 +266,12 @@ def tax_deductions(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
             life = asset.book_life_years if np.isnan(asset.tax_life_years) else asset.tax_life_years
             times, share = _schedule(asset.tax_method, life, 0.0, 2.0, asset.in_service_years)
         running = np.interp(at, times, share, left=0.0)
-        gone = at >= end_of_life(asset) - 1e-9
+        # Units taken out again leave with the first day of a period, and their loss falls into it.
+        gone = (
+            at >= end_of_life(asset) - 1e-9
+            if np.isnan(asset.disposed_years)
+            else at > end_of_life(asset) + 1e-9
+        )
         running = np.where(gone, 1.0 - asset.book_residual_fraction, running)
         rows[index] = asset.cost * np.diff(running)
     return rows
@@ -252,7 +289,19 @@ def proceeds(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
 def end_of_life(asset: object) -> float:
     """Return when an asset of the register leaves, years from the start of the horizon."""
     began, life = asset.in_service_years, asset.book_life_years  # type: ignore[attr-defined]
-    return float(macrs(int(life), began)[0][-1] if asset.book_method == "macrs" else began + life)  # type: ignore[attr-defined]
+    worn = float(macrs(int(life), began)[0][-1] if asset.book_method == "macrs" else began + life)  # type: ignore[attr-defined]
+    return float(np.fmin(worn, asset.disposed_years))  # type: ignore[attr-defined]
+
+
+def _until(times: np.ndarray, running: np.ndarray, disposed_years: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return a schedule that ends when the asset is taken out: the rest of its cost is written off at once then."""
+    if np.isnan(disposed_years) or disposed_years >= times[-1]:
+        return times, running
+    written, before = np.interp(disposed_years, times, running), times < disposed_years
+    return (
+        np.append(times[before], [disposed_years, disposed_years + AT_ONCE_YEARS]),
+        np.append(running[before], [written, 1.0]),
+    )
 
 
 def _schedule(
