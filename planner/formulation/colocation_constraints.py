@@ -23,7 +23,7 @@ def rent_minimum(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     P               provisioned kW of one unit                          c.stands, provisioned_kw
     open            1 while the site is open                            column open
     M               least kW of a contract that starts on a given day   c.colocation.owed, minimum_kw
-    D               least kW in m of a start in v over that of a start in the site's next period   c.colocation.owed_from, minimum_kw
+    D               least kW in m of a start in v over a start one period later  c.colocation.owed_from, minimum_kw
 
     Dual: currency per kW-month; what one kW less of minimum would save: the month's rent while less than the minimum
     stands, 0 above it (>= 0).
@@ -49,8 +49,7 @@ def contracted_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     P          provisioned kW of one unit                               c.stands, provisioned_kw
     open       1 while the site is open                                 column open
     C          contracted kW of a start on a given day, least of t      c.colocation.most, contracted_kw
-    E          the same of a start with v over a start with the site's next period
-                                                                        c.colocation.most_from, contracted_kw
+    E          contracted kW of a start in v over a start one period later  c.colocation.most_from, contracted_kw
 
     Dual: currency per kW-period; what one more contracted kW, free of rent by itself, would save (<= 0).
     """

@@ -26,7 +26,7 @@ def minimum_bill(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     billed_kw      kW billed in a month                                 column billed_kw
     bill_tier      MWh or kW inside a tier                              column bill_tier
     open           1 while the site is open                             column open
-    C              currency: a * (grid_kw - ppa_kw) + p * billed_kw + q * bill_tier + F * open  c.billing.minimums, counted
+    C              currency: a * (grid_kw - ppa_kw) + p * billed_kw + q * bill_tier + F * open; c.billing.minimums
     a, p, q, F     thousand of currency per unit, before levies         c.billing.minimums, counted
     L              least of the month, thousand of currency             c.billing.minimums, owed
 
