@@ -105,7 +105,9 @@ def build_scenario(
     settings, setting_faults = parse_settings(
         source.settings_where, values, source.settings_rows, places, source.settings_letter
     )
-    faults += setting_faults
+    unread = not source.settings and any(fault.where == source.settings_where for fault in source.faults)
+    # What a file that cannot be read does not state is not missing as well.
+    faults += [] if unread else setting_faults
     own, form_faults = parse_own(source)
     faults += form_faults
     shipped = shipped_catalog() if catalog else {}

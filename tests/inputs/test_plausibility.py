@@ -4,9 +4,10 @@ from functools import cache
 
 import pandas as pd
 import pytest
-from scenario_rows import STATED, scenario, tables
+from scenario_rows import SETTINGS, STATED, scenario, tables
 
 from planner.errors import InputError
+from planner.inputs import make_scenario
 from planner.inputs.meter_load import checked_load
 
 
@@ -192,3 +193,55 @@ def test_energy_contracts_have_a_price_per_kwh(price, words):
     }
     texts = added({"ppas": [contract | STATED]})
     assert naming(texts, "price_per_kwh", *words) if words else not naming(texts, "price_per_kwh")
+
+
+def quotes(**offers: dict) -> dict[str, list[dict]]:
+    """Return the little scenario's offers with more of them, by name."""
+    own = {"product": "HGX H200 8x", "vendor": "R", "mode": "purchase", "includes": "hardware"}
+    own |= {"price_unit": "unit", "currency": "USD", "lead_weeks": 10, "install_weeks": 2, **STATED}
+    return {
+        "offers": [*tables()["offers"], *({"offer": name} | own | terms for name, terms in offers.items())]
+    }
+
+
+def shipped_faults(rows, **settings) -> list[str]:
+    """Return the faults of the little scenario on top of the shipped catalogue."""
+    with pytest.raises(InputError) as caught:
+        make_scenario(SETTINGS | settings, tables() | rows)
+    return [str(fault) for fault in caught.value.faults]
+
+
+RENTED = {"product": "H200 8x cloud", "mode": "on_demand", "includes": "hosted", "rent_step": "hour"}
+BY_THE_HOUR = RENTED | {"price_unit": "unit_hour", "lead_weeks": 0, "install_weeks": 0}
+
+
+MEANT = {
+    "chip": ({"price": 36_000}, "price of one chip?"),
+    "thousands": ({"price": 288}, "in thousands?"),
+    "chip-hour": (BY_THE_HOUR | {"price": 3.4}, "price of one chip?"),
+    "month": (BY_THE_HOUR | {"price": 24_000}, "price of a month?"),
+    "hour": (BY_THE_HOUR | {"price_unit": "unit_month", "price": 28}, "price of an hour?"),
+}
+
+
+@pytest.mark.parametrize(
+    ("currency", "rate", "words"),
+    [("JPY", 153.8, "outside 1e-06..100"), ("CNY", 7.2, "times the shipped rate (stated per USD?)")],
+)
+def test_a_slip_is_one_fault_that_names_what_was_meant(currency, rate, words):
+    """Not one of every price in a currency whose rate is wrong, nor of every way to compare a price."""
+    fx = {"fx": [{"currency": currency, "usd_per_unit": rate, **STATED}]}
+    rows = quotes(**{name: terms for name, (terms, _) in MEANT.items()})
+    told = [text for text in shipped_faults(rows | fx) if "implausible" in text]
+    assert len(told) == len(MEANT) + 1
+    assert naming(told, "usd_per_unit", words)
+    for name, (_, meant) in MEANT.items():
+        assert naming(told, f"offers/{name}/price", meant)
+
+
+def test_spot_states_how_often_it_is_taken_away_and_nothing_else_does():
+    product = tables()["offers"][0]["product"]
+    spot = BY_THE_HOUR | {"product": product, "mode": "spot", "price": 20}
+    assert naming(added(quotes(quote=spot)), "interruption_fraction", "never taken away")
+    bought = quotes(quote={"product": product, "price": 250_000, "interruption_fraction": 0.1})
+    assert naming(added(bought), "interruption_fraction", "only for spot")

@@ -1,4 +1,4 @@
-"""Rules about offers: terms of each contract mode, where they stand, plausible prices."""
+"""Rules about offers: terms of each contract mode, where they stand."""
 
 from __future__ import annotations
 
@@ -7,33 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from planner.inputs.checks.view import Band, Finding, Notice, Rule, View, judge, rows_where
-from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, W_PER_KW
+from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
 
 RENT_UNITS = ("unit_hour", "unit_month")
 TERMED = ("lease", "reserved")
 UNTERMED = ("on_demand", "spot")
-
-CHIP_HOUR_HARD: Band = (0.02, 60.0)
-CHIP_HOUR_SOFT: Band = (0.3, 16.0)
-"""USD per chip-hour, purchases over their life. Unsourced estimate; shipped offers span 0.25..27."""
-
-PURCHASE_PER_W_HARD: Band = (3.0, 200.0)
-PURCHASE_PER_W_SOFT: Band = (10.0, 130.0)
-"""USD per watt of TDP. Unsourced estimate; shipped purchases span 22..114."""
-
-RENT_PER_KW_HOUR: dict[str, tuple[Band, Band]] = {
-    "lease": ((0.2, 7.0), (0.5, 6.0)),
-    "reserved": ((0.4, 30.0), (1.0, 18.0)),
-    "on_demand": ((0.5, 45.0), (1.5, 25.0)),
-    "spot": ((0.1, 30.0), (0.4, 15.0)),
-}
-"""USD per hour and kW of TDP, hard and soft by mode. Unsourced estimate; shipped offers: lease 0.8..4.2,
-reserved 1.5..14, on demand 2..23, spot 0.7..9.4."""
-
-PEER_HARD: Band = (0.12, 6.0)
-PEER_SOFT: Band = (0.25, 3.0)
-"""Price over the median of other offers of the same chip and mode. Unsourced estimate; shipped 0.2..2.6."""
 
 
 def purchase_has_no_term(view: View) -> Iterator[Finding]:
@@ -119,81 +97,7 @@ def offer_has_a_place(view: View) -> Iterator[Finding]:
         yield Notice(offers.fault(at, "sites", "no site of this scenario can take the offer; it is not used"))
 
 
-def chip_hour_price(view: View) -> pd.DataFrame:
-    """Return every offer's price by chip.
-
-    per chip-hour: price / (chips * life_years * 8760) for a purchase, price / chips per hour,
-    price / chips / 730 per month
-
-    Returns
-    -------
-    DataFrame on the rows of ``offers``; columns ``chip``, ``mode``, ``usd_per_chip_hour``, ``usd_per_chip``,
-    ``tdp_w``; NaN where the product names no chip or a number is missing.
-    """
-    offers = view.frame("offers")
-    product = offers["product"]
-    chip = view.lookup(product, "products", "chip")
-    chips = view.lookup(product, "products", "chips_per_unit").astype(float).where(chip.notna())
-    life_h = view.lookup(product, "products", "life_years").astype(float) * HOURS_PER_YEAR
-    hours = np.select(
-        [offers["price_unit"] == "unit", offers["price_unit"] == "unit_hour"], [life_h, 1.0], HOURS_PER_MONTH
-    )
-    usd_per_chip = offers["price"] * view.usd_per_row("offers") / chips
-    return pd.DataFrame(
-        {
-            "chip": chip,
-            "mode": offers["mode"],
-            "usd_per_chip": usd_per_chip,
-            "usd_per_chip_hour": usd_per_chip / hours,
-            "tdp_w": view.lookup(chip, "chips", "tdp_w").astype(float),
-        }
-    )
-
-
-def price_is_plausible(view: View) -> Iterator[Finding]:
-    """Yield offers whose price per chip-hour, or per watt of TDP, is far from any market price."""
-    offers = view["offers"]
-    price = chip_hour_price(view)
-    hourly = price["usd_per_chip_hour"].to_numpy()
-    found = list(judge(view, offers, "price", hourly, "USD per chip-hour", CHIP_HOUR_HARD, CHIP_HOUR_SOFT))
-    bought = (price["usd_per_chip"] / price["tdp_w"]).where(price["mode"] == "purchase").to_numpy()
-    unit = "USD per W of TDP"
-    found += judge(view, offers, "price", bought, unit, PURCHASE_PER_W_HARD, PURCHASE_PER_W_SOFT)
-    rented = price["usd_per_chip_hour"] / price["tdp_w"] * W_PER_KW
-    for mode, (hard, soft) in RENT_PER_KW_HOUR.items():
-        values = rented.where(price["mode"] == mode).to_numpy()
-        found += judge(view, offers, "price", values, f"USD per hour and kW of TDP ({mode})", hard, soft)
-    yield from found
-
-
-def price_is_near_its_peers(view: View) -> Iterator[Finding]:
-    """Yield own offers far from the shipped offers of the same chip and mode."""
-    offers = view["offers"]
-    shipped = view.catalog.get("offers")
-    if shipped is None or not offers.own.any():
-        return
-    catalog = View({**view.tables, "offers": shipped}, view.catalog, view.settings, view.settings_where)
-    peers = chip_hour_price(catalog).dropna(subset="usd_per_chip_hour")
-    median = peers.groupby(["chip", "mode"])["usd_per_chip_hour"].median()
-    price = chip_hour_price(view)
-    key = pd.MultiIndex.from_frame(price[["chip", "mode"]])
-    ratio = price["usd_per_chip_hour"].to_numpy() / median.reindex(key).to_numpy()
-    unit = "times the median of the catalogue's offers of this chip and mode"
-    yield from judge(view, offers, "price", np.where(offers.own, ratio, np.nan), unit, PEER_HARD, PEER_SOFT)
-
-
 TERMS = ("offers.mode", "offers.price_unit", "offers.term_months")
-PRICE = (
-    "offers.price",
-    "offers.price_unit",
-    "offers.currency",
-    "offers.mode",
-    "products.chips_per_unit",
-    "products.life_years",
-    "chips.tdp_w",
-    "fx.usd_per_unit",
-)
-
 RULES = (
     Rule(purchase_has_no_term, (*TERMS, "offers.includes")),
     Rule(lease_has_a_term, TERMS),
@@ -203,6 +107,4 @@ RULES = (
     Rule(
         offer_has_a_place, ("offers.sites", "offers.regions", "offers.includes", "sites.kind", "sites.region")
     ),
-    Rule(price_is_plausible, PRICE),
-    Rule(price_is_near_its_peers, PRICE),
 )

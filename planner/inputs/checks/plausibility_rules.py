@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from planner.errors import Fault
-from planner.inputs.checks.offer_rules import PURCHASE_PER_W_HARD, PURCHASE_PER_W_SOFT
+from planner.inputs.checks.price_rules import PURCHASE_PER_W_HARD, PURCHASE_PER_W_SOFT
 from planner.inputs.checks.view import Band, Finding, Notice, Rule, View, judge, rows_where
 from planner.units import HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR, TOKENS_PER_MTOK
 

@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from planner.inputs.checks.view import Band, Finding, Notice, Rule, View, judge, rows_where
+from planner.inputs.checks.view import (
+    RATE_HARD,
+    Band,
+    Finding,
+    Notice,
+    Rule,
+    View,
+    judge,
+    outside,
+    rows_where,
+)
 from planner.inputs.windows import parse_hours, parse_months
 from planner.tables import HOURS
 from planner.units import MONTHS_PER_YEAR
@@ -31,6 +41,10 @@ BANDS: dict[tuple[str, ...], tuple[str, Band, Band]] = {
 ENERGY_HARD: Band = (-0.2, 1.0)
 ENERGY_SOFT: Band = (0.01, 0.5)
 """All hours together, USD per kWh. Unsourced estimate; shipped tariffs of one flat charge: 0.05..0.2."""
+RATE_SOFT: Band = (0.7, 1.4)
+RATE_LIMITS: Band = (1e-6, 100.0)
+"""What the column itself allows; beyond it the column's own fault tells."""
+
 MARKET_HARD: Band = (-1, 2)
 SHARES_AGREE = 1e-9
 """What sums of shares may be above 1 by rounding."""
@@ -148,6 +162,18 @@ def dollar_is_a_dollar(view: View) -> Iterator[Finding]:
     fx = view["fx"]
     for at in rows_where(fx, (fx.frame["currency"] == "USD") & (fx.frame["usd_per_unit"] != 1)):
         yield fx.fault(at, "usd_per_unit", "one USD is 1 USD")
+
+
+def rate_is_of_the_currency(view: View) -> Iterator[Finding]:
+    """Yield rates far from the shipped one of the currency: inverted, or for 100 units."""
+    fx = view["fx"]
+    rate = fx.frame["usd_per_unit"].to_numpy(float)
+    judged = (fx.frame["currency"] != "USD").to_numpy() & ~outside(rate, RATE_LIMITS)
+    ratio = np.where(judged, view.rate_over_catalog().to_numpy(float), np.nan)
+    inverted = ~outside(ratio / rate**2, RATE_HARD)
+    unit = "times the shipped rate"
+    for words, rows in ((f"{unit} (stated per USD?)", inverted), (unit, ~inverted)):
+        yield from judge(view, fx, "usd_per_unit", np.where(rows, ratio, np.nan), words, RATE_HARD, RATE_SOFT)
 
 
 PRICE = ("tariffs.charge", "tariffs.price", "tariffs.price_unit", "tariffs.currency", "fx.usd_per_unit")
@@ -368,4 +394,5 @@ RULES = (
         ("wholesale.currency", "fx.usd_per_unit", *(f"wholesale.{hour}" for hour in HOURS)),
     ),
     Rule(dollar_is_a_dollar, ("fx.currency", "fx.usd_per_unit")),
+    Rule(rate_is_of_the_currency, ("fx.currency", "fx.usd_per_unit")),
 )

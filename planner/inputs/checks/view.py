@@ -29,6 +29,10 @@ class Notice:
 Finding = Fault | Notice
 
 
+RATE_HARD: Band = (0.25, 4.0)
+"""A rate of exchange over the shipped one; an inverted rate is far outside. Unsourced estimate."""
+
+
 @dataclass(frozen=True)
 class View:
     """Merged tables under check.
@@ -79,8 +83,27 @@ class View:
 
     @cached_property
     def usd_rates(self) -> pd.Series:
-        """Return USD per unit of every currency known."""
-        return self.by_key("fx", "usd_per_unit")
+        """Return USD per unit of every currency known; NaN where the rate itself is a fault.
+
+        Every amount in such a currency would be implausible as well: the rate alone is told.
+        """
+        rates = self.by_key("fx", "usd_per_unit")
+        ratio = self.rate_over_catalog().groupby(self.frame("fx")["currency"].to_numpy()).first()
+        accepted = [
+            currency for currency in rates.index if f"fx/{currency}/usd_per_unit" in self.settings.accept
+        ]
+        wrong = outside(
+            ratio.reindex(rates.index).drop(accepted).reindex(rates.index).to_numpy(float), RATE_HARD
+        )
+        return rates.mask(pd.Series(wrong, index=rates.index))
+
+    def rate_over_catalog(self) -> pd.Series:
+        """Return each rate of ``fx`` over the shipped one of its currency; NaN where none is shipped."""
+        fx, shipped = self.frame("fx"), self.catalog.get("fx")
+        if shipped is None:
+            return pd.Series(np.nan, index=fx.index)
+        known = shipped.frame.drop_duplicates("currency").set_index("currency")["usd_per_unit"]
+        return (fx["usd_per_unit"] / known.reindex(fx["currency"]).to_numpy()).astype(float)
 
     def usd_per_row(self, name: str) -> np.ndarray:
         """Return USD per unit of each row's currency; blank = the scenario's currency; NaN = unknown."""
@@ -134,7 +157,7 @@ def judge(
     hard, soft
         Lowest and highest plausible value; None = no limit on that side.
     """
-    beyond, unusual = _outside(values, hard), _outside(values, soft)
+    beyond, unusual = outside(values, hard), outside(values, soft)
     for at in rows_where(located, beyond | unusual):
         name = located.accept_name(at, column)
         shown = f"{float(values[at]):.6g} {unit}".rstrip()
@@ -148,7 +171,8 @@ def judge(
             yield Notice(located.fault(at, column, f"unusual: {shown} is outside {band}"))
 
 
-def _outside(values: np.ndarray, band: Band) -> np.ndarray:
+def outside(values: np.ndarray, band: Band) -> np.ndarray:
+    """Return where a value is below or above its band; NaN is not."""
     low, high = band
     outside = np.zeros(len(values), dtype=bool)
     if low is not None:
