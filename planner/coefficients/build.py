@@ -126,7 +126,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         peaks=peaks,
         peak_blocks=peak_blocks,
         budgets=scenario.tables["budgets"],
-        failures=failures.failures(scenario, demand, shapes, workloads, stand, rents),
+        failures=failures.failures(scenario, demand, shapes, workloads, stand, rents, bought),
         billing=bill,
         environment=around,
         costs={

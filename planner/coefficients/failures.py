@@ -45,6 +45,7 @@ def failures(
     workloads: pd.DataFrame,
     stands: pd.DataFrame,
     rents: pd.DataFrame,
+    bought: pd.DataFrame | None = None,
 ) -> Failures:
     """Return the cases of ``failure_cases``, each loss by itself, and the critical demand they leave.
 
@@ -52,6 +53,8 @@ def failures(
     ----------
     demand, shapes, workloads, stands, rents
         Frames of the coefficients.
+    bought
+        What token services may serve, frame ``api`` of the coefficients.
     """
     table = scenario.tables["failure_cases"]
     share = workloads["critical_fraction"].fillna(0.0)
@@ -62,8 +65,8 @@ def failures(
     cases = [row for case in table.to_dict("records") for row in _expanded(case, sites, pools)]
     asked = demand.assign(share=demand["workload"].map(share))
     asked = asked[asked["share"] > 0]
-    # Units rented by the hour may be there in one block and gone in the next: then no block stands for another.
-    if not (rents["rent_step"] == "hour").any():
+    # Units rented by the hour and tokens may be there in one block and not in the next: no block stands for another.
+    if not (rents["rent_step"] == "hour").any() and (bought is None or bought.empty):
         asked = _decisive(asked)
     load = asked.merge(shapes.loc[shapes["share_fraction"] > 0, ["workload", "shape", "share_fraction"]])
     load["requests_per_s"] = load["requests_per_s"] * load["share"] * load["share_fraction"]

@@ -1,7 +1,8 @@
 """Losses: after each of them the critical demand is served by what stands, elsewhere and in time.
 
 A *failure* f is the loss of a site, or of k units of one product at one place. What stands stays as it is: nothing is
-bought or rented in answer. Provisioned power of what stands fits every site already, so it fits in a failure too.
+bought or rented in answer, and tokens are bought as planned, no more.
+Provisioned power of what stands fits every site already, so it fits in a failure too.
 """
 
 from __future__ import annotations
@@ -19,23 +20,28 @@ POINT = ["point", "site", "cooling"]
 
 
 def failure_service(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """After a loss the critical share of demand is routed to the sites that are left.
+    """After a loss the critical share of demand is routed to the sites that are left, or bought as planned.
 
-    sum_s failure_flow[f,w,l,r,s,t,b]  >=  k[w] * h[w,l] * D[w,r,t,b]
+    sum_s failure_flow[f,w,l,r,s,t,b] + sum_a api[a,w,l,r,t,b]  >=  k[w] * h[w,l] * D[w,r,t,b]
     for every failure f, critical workload w, shape l, region r, period t, decisive block b
 
     failure_flow  requests/s routed to site s in the failure            column failure_flow
+    api           requests/s sent to token service a, loss or no loss: what the plan buys anyhow   column api
     k, h          critical fraction; fraction of requests with this shape   c.failures.critical
     D             requests/s, first attempts                            c.demand
 
-    A block is decisive unless some block of the period asks at least as much of every workload and region.
+    A block is decisive unless some block of the period asks at least as much of every workload and region; where
+    units are rented by the hour or tokens bought, every block is.
 
     Dual: currency per (request/s); what one critical request/s more costs (>= 0).
     """
     load = c.failures.cases[FAILED].merge(c.failures.critical, how="cross")
     key = ["failure", "workload", "shape", "region", "period", "block"]
     rows = number_rows(load[key])
-    parts = [terms(rows, columns.frame("failure_flow"), key, 1.0)]
+    parts = [
+        terms(rows, columns.frame("failure_flow"), key, 1.0),
+        terms(rows, columns.frame("api"), key[1:], 1.0),
+    ]
     return row_block("failure_service", rows, ">=", load["requests_per_s"].to_numpy(float), parts)
 
 

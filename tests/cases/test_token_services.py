@@ -54,7 +54,7 @@ SERVICE = {
 SECONDS = 8_760 * 3_600
 
 
-def served(rate: float, work: dict | None = None, **service: object) -> Scenario:
+def served(rate: float, work: dict | None = None, losses: list | None = None, **service: object) -> Scenario:
     """Return a year of some requests/s of 1,000 in and 500 out; a box serves one a second and costs 100,000."""
     timed = {"ttft_ms": 100, "ttft_statistic": "p95"} if work and "ttft_ms" in work else {}
     return scenario(
@@ -68,6 +68,7 @@ def served(rate: float, work: dict | None = None, **service: object) -> Scenario
             "offers": [purchase(), rental(price=20.0)],
             "api_offers": [SERVICE | service],
             "demand": demand(["2027"], rate),
+            "failure_cases": losses or [],
         }
     )
 
@@ -145,3 +146,17 @@ def test_shipped_services_join_by_name():
     assert {"DeepSeek-R1", "Llama-3.1-8B"} <= set(services["model"])
     assert services["confidence"].eq("published").all()
     assert load_scenario("small").tables["api_offers"].empty
+
+
+def test_tokens_bought_anyhow_survive_the_loss_of_a_hall():
+    # Two boxes for 200,000 would serve both; the hall may be lost and one of two requests is critical: it is bought as
+    # tokens (126,144 a year, a rented box 175,200), loss or no loss, and one box is enough.
+    losses = [{"failure_case": "fire", "loss": "site", "site": "hall"}]
+    plan = solved(served(2.0, {"critical_fraction": 0.5}, losses, price_output_per_mtok=6.0))
+    assert units(plan) == {("purchase", "2027"): 1}
+    assert plan.headline["total_cost"] == pytest.approx(100_000 + 0.004 * SECONDS)
+    books = Accounts(plan, Facts(plan.scenario))
+    assert all(CHECKS[check](books).passed for check in ("failure_service", "failure_simulation"))
+    less = replace(plan, frames={**plan.frames, "api": plan["api"].assign(requests_per_s=0.9)})
+    books = Accounts(less, Facts(plan.scenario))
+    assert not any(CHECKS[check](books).passed for check in ("failure_service", "failure_simulation"))

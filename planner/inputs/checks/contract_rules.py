@@ -10,6 +10,14 @@ from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
 COMMITTED = ("purchase", "lease", "reserved")
 
 
+def spot_states_its_interruptions(view: View) -> Iterator[Finding]:
+    """Yield own spot offers without an interruption rate: they are planned with as if nobody took them away."""
+    offers = view["offers"]
+    silent = (offers.frame["mode"] == "spot") & offers.frame["interruption_fraction"].isna()
+    for at in rows_where(offers, silent.to_numpy() & offers.own):
+        yield Notice(offers.fault(at, "interruption_fraction", "blank: planned with as never taken away"))
+
+
 def tier_states_one_price(view: View) -> Iterator[Finding]:
     """Yield tiers with neither or both of a price and a discount, and prices that are no discount."""
     tiers = view["offer_tiers"]
@@ -84,14 +92,6 @@ def milestones_are_of_purchases(view: View) -> Iterator[Finding]:
         )
 
 
-def spot_states_its_interruptions(view: View) -> Iterator[Finding]:
-    """Yield own spot offers without an interruption rate: they are planned with as if nobody took them away."""
-    offers = view["offers"]
-    silent = (offers.frame["mode"] == "spot") & offers.frame["interruption_fraction"].isna()
-    for at in rows_where(offers, silent.to_numpy() & offers.own):
-        yield Notice(offers.fault(at, "interruption_fraction", "blank: planned with as never taken away"))
-
-
 def charges_are_of_hardware(view: View) -> Iterator[Finding]:
     """Yield hosted offers with an installation: nothing of theirs stands in a hall of ours."""
     offers = view["offers"]
@@ -156,3 +156,26 @@ PAYMENT_TERMS = (
 OFFER = ("offers.price", "offers.mode")
 RULES = (
     Rule(spot_states_its_interruptions, ("offers.interruption_fraction", "offers.mode")),
+    Rule(resale_knows_one_price, ("offers.resale_fraction", "offer_tiers.offer")),
+    Rule(
+        tier_states_one_price,
+        ("offer_tiers.price", "offer_tiers.discount_fraction", "offer_tiers.offer", *OFFER),
+    ),
+    Rule(
+        tiers_fall_with_quantity,
+        ("offer_tiers.from_units", *(f"offer_tiers.{name}" for name in ("basis", "counts")), *OFFER),
+    ),
+    Rule(quantity_terms_are_of_orders, ("offers.minimum_order_units", "offers.order_multiple_units", *OFFER)),
+    Rule(
+        milestones_are_of_purchases,
+        ("offers.mode", *(f"offers.{name}" for names, _ in PAYMENT_TERMS for name in names)),
+    ),
+    Rule(charges_are_of_hardware, ("offers.installation_fraction", "offers.includes")),
+    Rule(
+        lots_have_a_price_to_maintain,
+        ("fleet.purchase_price", "fleet.product", "products.maintenance_fraction_per_year", "offers.mode"),
+    ),
+    Rule(countries_are_known, ("export_limits.country", "regions.country")),
+    Rule(shares_can_be_told_apart, ("concentration.by", "offers.origin_country", "offers.mode")),
+    Rule(minimum_can_be_supplied, ("offers.minimum_order_units", "offers.supply_units_per_period")),
+)

@@ -79,16 +79,31 @@ def failure_cases(books: Books) -> Check:
 
 
 def failure_service(books: Books) -> Check:
-    """Return the check that re-routed flows reach the critical share in every block the plan looks at."""
+    """Return the check that re-routed flows and the tokens bought anyhow reach the critical share in every block the
+    plan looks at.
+    """
     flows = books["failure_flows"]
+    critical = critical_demand(books)
     looked = flows[["failure", "period", "block"]].drop_duplicates()
-    needed = critical_demand(books).merge(looked, on=["period", "block"])
+    if len(books.api):
+        # With tokens bought a block may need no route at all: every one is looked at.
+        looked = losses(books)[["failure"]].merge(
+            critical[["period", "block"]].drop_duplicates(), how="cross"
+        )
+    needed = critical.merge(looked, on=["period", "block"])
     key = ["failure", *DEMANDED]
     reached = total(flows["requests_per_s"], flows, key)
-    rows = needed[key].assign(
-        left=needed["requests_per_s"], right=at(reached, needed, key).fillna(0.0).to_numpy()
-    )
+    kept = at(reached, needed, key).fillna(0.0).to_numpy() + bought_anyhow(books, needed)
+    rows = needed[key].assign(left=needed["requests_per_s"], right=kept)
     return compare("failure_service", "failure_service", rows, "<=")
+
+
+def bought_anyhow(books: Books, demand: pd.DataFrame) -> np.ndarray:
+    """Return requests/s of each row of a demand that the plan sends to token services, loss or no loss."""
+    if books.api.empty:
+        return np.zeros(len(demand))
+    sent = total(books.api["requests_per_s"], books.api, DEMANDED)
+    return at(sent, demand, DEMANDED).fillna(0.0).to_numpy(float)
 
 
 def failure_routes(books: Books) -> Check:
@@ -222,6 +237,7 @@ def failure_simulation(books: Books) -> Check:
     routes and points the plan uses, must be all of it. Left: what is needed, right: the share that can be served.
     """
     stands, demand = left_standing(books), critical_demand(books)
+    demand = demand.assign(bought_per_s=bought_anyhow(books, demand))
     routes, candidates = _usable_routes(books), _candidates(books)
     rows = []
     for loss in losses(books).to_dict("records"):
@@ -269,12 +285,13 @@ def greatest_share(
 ) -> float:
     """Return the greatest common share, at most 1, of a demand that what is left can serve in one block.
 
-    maximise z  with  sum_s flow >= z * demand;  rate x busy units == flow by place and phase;  busy x peak <= left
+    maximise z  with  sum_s flow + bought >= z * demand;  rate x busy units == flow by place and phase;
+                      busy x peak <= left
 
     Parameters
     ----------
     demand
-        workload, shape, region, requests_per_s.
+        workload, shape, region, requests_per_s, bought_per_s from token services (0 where the column is missing).
     routes
         workload, region, site, ttft_class.
     points
@@ -291,6 +308,7 @@ def greatest_share(
     columns = 1 + len(flows) + len(points)
     flow_at, run_at = 1 + np.arange(len(flows)), 1 + len(flows) + np.arange(len(points))
     asked = demand.index.get_indexer(flows["asked"])
+    bought = demand.get("bought_per_s", pd.Series(0.0, index=demand.index)).to_numpy(float)
     service = sparse.lil_array((len(demand), columns))
     service[:, [0]] = demand["requests_per_s"].to_numpy()[:, None]
     for row, column in zip(asked, flow_at, strict=True):
@@ -307,7 +325,7 @@ def greatest_share(
     solution = linprog(
         -np.eye(1, columns)[0],
         A_ub=sparse.vstack([service, units], format="csr"),
-        b_ub=np.concatenate([np.zeros(len(demand)), left.to_numpy(float)]),
+        b_ub=np.concatenate([bought, left.to_numpy(float)]),
         A_eq=sparse.vstack(balance, format="csr"),
         b_eq=np.zeros(sum(rows.shape[0] for rows in balance)),
         bounds=[(0.0, 1.0), *[(0.0, None)] * (columns - 1)],

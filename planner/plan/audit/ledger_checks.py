@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.commitment_costs import termed_orders
+from planner.plan.audit.path import first_powered
 from planner.plan.audit.report import Check, beside, compare, total
 from planner.plan.audit.resales import sold_again
 from planner.plan.audit.standing import STAND
@@ -58,6 +59,7 @@ def asset_terms(books: Accounts) -> Check:
     ]
     method = policy["book_method"].fillna("straight_line").to_numpy()
     parts.append(_units_disposed(books, hardware))
+    parts.append(_modules_in_service(books))
     agrees = (hardware["book_method"].to_numpy() == method).astype(float)
     parts.append(hardware[PLACE].assign(quantity="book_method", left=agrees, right=1.0))
     return compare("asset_terms", "accounting", pd.concat(parts, ignore_index=True), "==", floor=1e-3)
@@ -74,6 +76,19 @@ def _units_disposed(books: Accounts, hardware: pd.DataFrame) -> pd.DataFrame:
     out = sold_again(books).rename(columns={"period": "decided_period", "sold_years": "disposed_years"})
     own = total(out["units"].astype(float) / out["ordered_units"].astype(float), out, place)
     return beside(stated, own).assign(line="hardware_purchase", quantity="share disposed")
+
+
+def _modules_in_service(books: Accounts) -> pd.DataFrame:
+    """Return cost x first year in service of the modules of each site, stated and from the day they carry power."""
+    rows, assets, periods = books["modules"], books["assets"], books.facts.periods
+    stated = assets[assets["line"] == "site_module"]
+    starts = periods["start_years"].to_numpy()
+    began = starts[np.minimum(first_powered(books), len(periods) - 1)]
+    weighed = beside(
+        total(stated["cost"] * stated["in_service_years"], stated, ["site"]),
+        total(rows["cost"] * began, rows, ["site"]),
+    )
+    return weighed.assign(line="site_module", quantity="cost x in_service_years")
 
 
 def depreciation(books: Accounts) -> Check:
