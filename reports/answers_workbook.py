@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,23 @@ Draw = Callable[[Page, Block, str, pd.DataFrame], None]
 """Draws what helps beside the table of a question: page, where the table stands, question, table."""
 NumberFormat = Callable[[str, object], str]
 """Number format of a column's cell with a number in it."""
+Naming = Callable[[str, str], Label]
+"""Label of a column of a question: header, unit, number format, least width."""
 
+TITLES = {"mw_value": "MW value"}
+"""Questions whose title is not their words."""
+ONE_PAGE = 45
+"""Rows that still print legibly on one page with their chart."""
 WIDTH, TEXT_WIDTH, LONG_TEXT = 16.0, 42.0, 20
+
+
+def title_of(question: str) -> str:
+    """Return the sheet and title of a question.
+
+    >>> title_of("mw_value"), title_of("plan_costs")
+    ('MW value', 'Plan costs')
+    """
+    return TITLES.get(question, words(question))
 
 
 def write_answers(
@@ -37,6 +53,7 @@ def write_answers(
     draw: Draw,
     number_format: NumberFormat,
     written_on: datetime.date | None = None,
+    naming: Naming | None = None,
 ) -> Path:
     """Write one sheet per question and return the path of the workbook.
 
@@ -50,6 +67,8 @@ def write_answers(
         File to write; an existing one is replaced.
     draw, number_format
         What is drawn beside a table; how its numbers are shown.
+    naming
+        Labels of the columns; without it, a column's own name in words.
     """
     content = content_of(plan, written_on)
     book = Workbook()
@@ -57,7 +76,7 @@ def write_answers(
     styles.register(book)
     moment = datetime.datetime.combine(content.written_on, datetime.time())
     book.properties.created = book.properties.modified = moment
-    names = {question: question.replace("_", " ").capitalize() for question in found.tables}
+    names = {question: title_of(question) for question in found.tables}
     for name in names.values():
         book.create_sheet(name)
     for question, table in found.tables.items():
@@ -66,20 +85,35 @@ def write_answers(
             note(page, "Nothing of this kind.")
             finish_page(page)
             continue
-        block = table_block(page, table, number_format)
+        block = table_block(page, table, number_format, question, naming)
         draw(page, block, question, table)
+        if len(table) <= ONE_PAGE:
+            page.sheet.page_setup.fitToHeight = 1
         finish_page(page, f"B{block.first}")
     return save_workbook(book, path)
 
 
-def table_block(page: Page, table: pd.DataFrame, number_format: NumberFormat) -> Block:
+def table_block(
+    page: Page,
+    table: pd.DataFrame,
+    number_format: NumberFormat,
+    question: str = "",
+    naming: Naming | None = None,
+) -> Block:
     """Write a frame as a list and return where it stands."""
     names = [str(name) for name in table.columns]
-    header = header_row(page, [Label(words(name), width=_width(table[name])) for name in table.columns])
+    labels = [naming(question, name) if naming else Label(words(name), width=0.0) for name in names]
+    labels = [
+        replace(label, width=max(label.width, _width(table[name])))
+        for label, name in zip(labels, table.columns, strict=True)
+    ]
+    forms = {name: label.form for name, label in zip(names, labels, strict=True)}
+    header = header_row(page, labels)
     first = page.row
     for record in table.itertuples(index=False):
         for column, (name, value) in enumerate(zip(names, record, strict=True), start=1):
-            put(page.sheet, page.row, column, value, *_style(name, value, number_format))
+            style, form = _style(name, value, number_format)
+            put(page.sheet, page.row, column, value, style, (style == "number" and forms[name]) or form)
         page.row += 1
     return Block(page.name, header, first, page.row - 1, {name: at for at, name in enumerate(names, start=1)})
 

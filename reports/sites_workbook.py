@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from reports import charts, styles
-from reports.answers_workbook import table_block, with_numbers, write_answers
+from reports.answers_workbook import Naming, table_block, with_numbers, write_answers
 from reports.layout import Block, Page
+from reports.sites_labels import site_label
 
 if TYPE_CHECKING:
     from planner.analysis.sites import SiteComparison
@@ -27,7 +28,7 @@ CHARTS: dict[str, Chart] = {
     "cost_lines": ("line", (), "{currency}/Mtok"),
     "relaxed": ("limit", (), "unit of the limit"),
     "usable_power": ("period", (), "MW at the meter"),
-    "energisation_dates": ("from_date", ("usable_mw",), "MW at the meter"),
+    "energisation_dates": ("from_date", (), "MW at the meter"),
     "mw_value": ("period", (), "{currency} per MW"),
     "power_value": ("site", ("one_more_mw_saves", "earlier_saves", "later_costs"), "{currency}"),
     "break_even_tariff": ("site", ("price_now", "break_even_price"), "{currency}/kWh"),
@@ -42,6 +43,7 @@ SPREAD = {
     "mw_value": ("period", "value_per_mw"),
     "latency": ("workload", "share_fraction"),
     "relaxed": ("limit", "needed"),
+    "energisation_dates": ("from_date", "mw"),
 }
 """Questions with several rows per site: charted from a second table, one column per site."""
 
@@ -60,20 +62,24 @@ def write_sites_workbook(
     path
         File to write; an existing one is replaced.
     """
-    draw = partial(_chart, currency=found.currency)
-    return write_answers(plan, found, path, draw, _number_format, written_on)
+    sites = frozenset(plan.scenario.tables["sites"]["site"])
+    naming = partial(site_label, known=sites)
+    draw = partial(_chart, currency=found.currency, naming=naming)
+    return write_answers(plan, found, path, draw, _number_format, written_on, naming)
 
 
 def _number_format(name: str, value: object) -> str:
     return styles.PRICE
 
 
-def _chart(page: Page, block: Block, question: str, table: pd.DataFrame, currency: str) -> None:
+def _chart(
+    page: Page, block: Block, question: str, table: pd.DataFrame, currency: str, naming: Naming
+) -> None:
     category, values, axis = CHARTS[question]
     if question in SPREAD:
         page.row += 1
         wide = _wide(table, *SPREAD[question])
-        block = table_block(page, wide, _number_format)
+        block = table_block(page, wide, _number_format, question, naming)
         values = tuple(str(name) for name in wide.columns[1:])
     elif question == "plan_costs":
         # The sum would dwarf its parts.
@@ -86,5 +92,8 @@ def _chart(page: Page, block: Block, question: str, table: pd.DataFrame, currenc
 
 def _wide(table: pd.DataFrame, rows: str, value: str) -> pd.DataFrame:
     """Return one row per label, one column per site, labels and sites in their order."""
+    if table[rows].dtype.kind == "M":
+        # A chart names its groups by text; a date would be its number.
+        table = table.assign(**{rows: table[rows].dt.strftime("%Y-%m-%d")})
     wide = table.pivot_table(index=rows, columns="site", values=value, aggfunc="sum", sort=False)
     return wide.reset_index().rename_axis(columns=None)

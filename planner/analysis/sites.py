@@ -171,8 +171,8 @@ class _Comparison(Inquiry):
             "unit_cost": cases.drop(columns=["carbon_t", "water_l", "kwh", "it_kwh", "made_mtok"]),
             "cost_lines": _stacked(load, "lines", ["line", "where", "amount", "per_mtok"]),
             "relaxed": _stacked(load, "relaxed", RELAXED_COLUMNS),
-            "usable_power": usable_power(study),
-            "energisation_dates": energisation_dates(scenario),
+            "usable_power": usable_power(self.plan, study),
+            "energisation_dates": energisation_dates(self.plan),
             "mw_value": mw,
             "power_value": quarter,
             "break_even_tariff": _against_tariff(pd.DataFrame(tariffs)),
@@ -196,8 +196,9 @@ class _Comparison(Inquiry):
             "unit_cost": f"{share} at one site at a time; {gap}; the whole plan's cost over all of its tokens",
             "cost_lines": "the same cases by cost line, present value; they sum to the whole plan's cost",
             "relaxed": "what had to give so that the load fits; needed against allowed, in their own unit",
-            "usable_power": "at the meter by the energisation schedule; IT power after headroom at the best design PUE",
-            "energisation_dates": "as the inputs give them",
+            "usable_power": "at the meter: least of the schedule and what each item of the path carries as planned; "
+            "IT power after headroom at the best design PUE; could be: modules ordered as early as can be",
+            "energisation_dates": "the schedule, modules on the way, and modules the plan orders",
             "mw_value": f"duals of the power limits; {RELAXATION}",
             "power_value": f"optimal cost with 1 MW more, and with the schedule moved, re-solved; {quarter}",
             "break_even_tariff": "mean energy price at which the site, with the same load, costs what the best other "

@@ -8,33 +8,103 @@ import numpy as np
 import pandas as pd
 
 from planner.analysis.sites_study import Study
+from planner.coefficients import Coefficients
+from planner.coefficients.fleet import lead_weeks
 from planner.coefficients.pue import OPTION_COLUMNS, partial_pue
 from planner.inputs import Scenario
 from planner.inputs.chains import distribution_loss
+from planner.plan import Plan
+from planner.plan.energised import usable_limits
 from planner.tables import HOURS
-from planner.units import KW_PER_MW
+from planner.units import DAYS_PER_WEEK, KW_PER_MW
 
 COMMON_YEAR = 2027
 """A year of 365 days, for the hours of the months."""
 
 
-def usable_power(study: Study) -> pd.DataFrame:
-    """Return site, period, usable_mw (at the meter) and it_mw (after headroom at the best design PUE)."""
-    limits = study.coefficients.site_limits
-    design = study.coefficients.design_pue
+def usable_power(plan: Plan, study: Study) -> pd.DataFrame:
+    """Return what a site can use by period, with the path to power as the plan builds it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        site, period, from_date, usable_mw (at the meter), it_mw (after headroom at the best design PUE),
+        scheduled_mw (``site_power`` alone), could_be_mw (with every module ordered as early as it can be) and
+        decides: the items that carry least, or the schedule.
+    """
+    c = study.coefficients
+    limits, path = c.site_limits, plan.frames["power_path"]
+    design = c.design_pue
     needed = design.assign(pue=design["pue"] * design["headroom_ratio"])
     pue = needed.groupby(["site", "period"])["pue"].min().rename("pue").reset_index()
-    table = limits.merge(pue, on=["site", "period"], how="left")
+    table = usable_limits(c, path).merge(pue, on=["site", "period"], how="left")
     left = table["usable_kw"] * (1.0 - table["headroom_fraction"])
+    label = pd.MultiIndex.from_frame(table[["site", "period"]])
+    scheduled = limits.set_index(["site", "period"])["usable_kw"].reindex(label).to_numpy(float)
+    best = _most_carried(c).reindex(label).to_numpy(float)
     return table[["site", "period"]].assign(
-        usable_mw=table["usable_kw"] / KW_PER_MW, it_mw=left / table["pue"] / KW_PER_MW
+        from_date=table["period"].map(c.periods["start_date"]),
+        usable_mw=table["usable_kw"] / KW_PER_MW,
+        it_mw=left / table["pue"] / KW_PER_MW,
+        scheduled_mw=scheduled / KW_PER_MW,
+        could_be_mw=np.fmin(scheduled, best) / KW_PER_MW,
+        decides=_decides(path, label, scheduled),
     )
 
 
-def energisation_dates(scenario: Scenario) -> pd.DataFrame:
-    """Return site, from_date, usable_mw as the inputs give them."""
-    power = scenario.tables["site_power"].sort_values(["site", "from_date"])
-    return power[["site", "from_date"]].assign(usable_mw=power["usable_kw"] / KW_PER_MW)
+def _most_carried(c: Coefficients) -> pd.Series:
+    """Return what the path carries by (site, period) with every module ordered as early as it can be."""
+    energised = c.energised
+    first = energised.modules.groupby(["site", "module", "item"], as_index=False).agg(
+        kw=("kw", "first"), ordinal=("in_service_ordinal", "min")
+    )
+    first = first.merge(energised.most, on=["site", "module"])
+    path = energised.path.assign(at=energised.path["period"].map(c.periods["ordinal"]))
+    pairs = path.merge(first, on=["site", "item"])
+    pairs = pairs[pairs["ordinal"] <= pairs["at"]]
+    keys = ["site", "item", "period"]
+    more = (pairs["kw"] * pairs["modules"]).groupby([pairs[key] for key in keys]).sum()
+    base = path.set_index(keys)["carried_kw"]
+    return base.add(more.reindex(base.index).fillna(0.0)).groupby(["site", "period"]).min()
+
+
+def _decides(path: pd.DataFrame, label: pd.MultiIndex, scheduled: np.ndarray) -> list[str]:
+    """Return the items that carry least at each (site, period), the schedule where it allows no more than they."""
+    least = path[path["decides"]]
+    places = [least["site"], least["period"]]
+    items = least.groupby(places)["item"].agg(", ".join).reindex(label)
+    carried = least.groupby(places)["carried_kw"].min().reindex(label).to_numpy(float)
+    below = carried < np.where(np.isnan(scheduled), np.inf, scheduled)
+    return [str(item) if by_path else "schedule" for item, by_path in zip(items, below, strict=True)]
+
+
+def energisation_dates(plan: Plan) -> pd.DataFrame:
+    """Return site, from_date, what, mw: the schedule, modules on the way and modules the plan orders.
+
+    A module that was ordered is ready after its lead time, counted in weeks of the planning calendar.
+    """
+    scenario = plan.scenario
+    power, modules = scenario.tables["site_power"], scenario.tables["site_modules"]
+    lead = lead_weeks(modules, scenario.settings.lead_case).astype(float)
+    ready = modules["ordered_date"] + pd.to_timedelta(lead * DAYS_PER_WEEK, unit="D")
+    given = modules.assign(from_date=modules["energised_date"].fillna(ready)).dropna(subset="from_date")
+    planned = plan.frames["modules"]
+    parts = [
+        power.assign(what="schedule: usable from then on", kw=power["usable_kw"]),
+        given.assign(what=given["item"] + " " + given["module"] + ": on the way, adds"),
+        planned.assign(
+            from_date=planned["energised_date"],
+            what=planned["item"].astype(str)
+            + " "
+            + planned["module"].astype(str)
+            + ": ordered by the plan, adds",
+            kw=planned["modules"] * planned["kw"],
+        ),
+    ]
+    columns = ["site", "from_date", "what", "kw"]
+    table = pd.concat([part[columns] for part in parts if len(part)], ignore_index=True)
+    table = table.sort_values(["site", "from_date"], kind="stable", ignore_index=True)
+    return table.assign(mw=table["kw"] / KW_PER_MW).drop(columns="kw")
 
 
 def cooling_year(scenario: Scenario) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from planner.coefficients import discounted
 from planner.formulation.build import PlanModel
 from planner.units import KW_PER_MW
 
+ROUNDING = 1e-9
 PROBE_SHARE = 0.01
 """Share of the load sent to a site to see what the next of it costs (unsourced choice: small beside any site)."""
 BREAK_EVEN_TOLERANCE = 1e-5
@@ -74,7 +75,9 @@ def power_values(study: Study, site: str, whole: bool) -> dict[str, object]:
         held = study.level(study.solved(study.model, whole=True))
         for word, scenario, sign in cases:
             _, cost = changed(study, scenario, whole=True)
-            row[f"{word}_whole_units"] = sign * (cost - held)
+            found = sign * (cost - held)
+            # What two solves of one plan leave of rounding is no value.
+            row[f"{word}_whole_units"] = 0.0 if abs(found) <= ROUNDING * abs(held) else found
     return row
 
 

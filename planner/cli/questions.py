@@ -14,6 +14,8 @@ from planner.cli.options import Decorator
 from planner.errors import InfeasiblePlan
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from planner.analysis.inquiry import Answers
     from planner.plan import Plan
 
@@ -83,13 +85,16 @@ def hand_over(
     shown: Mapping[str, Sequence[str] | None],
     about: Mapping[str, Any],
     as_json: bool,
+    told: Mapping[str, pd.DataFrame] | None = None,
 ) -> None:
     """Write the tables of the answers to a folder and tell them: as JSON with what they are ``about``, or as text.
 
     Parameters
     ----------
     shown
-        Tables printed as text with their columns (None: all).
+        Tables printed as text with their columns (None: all; a column that is not there is left out).
+    told
+        Shorter tables to print instead of the full ones.
     """
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     for question, table in found.tables.items():
@@ -100,7 +105,8 @@ def hand_over(
         echo_json({**about, "questions": _document(found)})
         return
     for question, columns in shown.items():
-        table = found.tables[question]
+        table = (told or {}).get(question, found.tables[question])
+        columns = columns and [name for name in columns if name in table]
         click.echo(f"{question.replace('_', ' ')} ({found.notes[question]})")
         click.echo(frame_text(table, columns, indent="  ") if len(table) else "  nothing")
         click.echo("")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,9 @@ from planner.cli.framework import ExampleCommand
 from planner.cli.options import json_option, set_option
 from planner.cli.plan_commands import OUT, settings_overrides
 from planner.cli.questions import JOURNAL, case_options, hand_over, plan_of, say
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = {
     "split": [
@@ -24,7 +27,17 @@ SHOWN = {
         "reason",
     ],
     "unit_cost": ["site", "unit_cost", "share_served_there", "status", "gap", "relaxed_limits"],
-    "power_value": ["site", "one_more_mw_saves", "earlier_saves", "later_costs", "later_costs_status"],
+    "usable_power": ["site", "from_date", "usable_mw", "it_mw", "scheduled_mw", "could_be_mw", "decides"],
+    "power_value": [
+        "site",
+        "one_more_mw_saves",
+        "earlier_saves",
+        "later_costs",
+        "later_costs_status",
+        "one_more_mw_saves_whole_units",
+        "earlier_saves_whole_units",
+        "later_costs_whole_units",
+    ],
     "break_even_tariff": None,
     "cooling": None,
     "environment": None,
@@ -74,4 +87,14 @@ def sites(
     folder = out or OUT / name / "sites"
     found = compare_sites(plan, options, share, folder / JOURNAL, say)
     write_sites_workbook(plan, found, folder / "sites.xlsx")
-    hand_over(found, folder, SHOWN, {"share": share}, as_json)
+    told = {"usable_power": _changes(found.tables["usable_power"])}
+    hand_over(found, folder, SHOWN, {"share": share}, as_json, told)
+
+
+def _changes(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in which what a site can use differs from its period before."""
+    kw = table[["usable_mw", "scheduled_mw", "could_be_mw"]]
+    before = kw.groupby(table["site"]).shift()
+    changed = ~(kw.eq(before) | (kw.isna() & before.isna())).all(axis=1)
+    first = ~table["site"].duplicated()
+    return table[changed | first].assign(from_date=table["from_date"].dt.strftime("%Y-%m-%d"))

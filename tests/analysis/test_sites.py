@@ -13,6 +13,7 @@ from openpyxl import load_workbook
 
 from planner.analysis.journal import Journal
 from planner.analysis.sites import SiteComparison, compare_sites
+from planner.analysis.sites_facts import energisation_dates, usable_power
 from planner.analysis.sites_load import forced_case, load_case
 from planner.analysis.sites_study import Study, shifted
 from planner.analysis.sites_values import break_even_tariff, loss_of_site, mw_values, power_values, probe
@@ -258,3 +259,40 @@ def test_a_quarter_of_a_transformer_that_takes_ten_is_worth_the_difference_of_tw
     assert saved == pytest.approx(2 * 10 * 2_184, rel=0.03)
     assert found["earlier_saves_whole_units"] == pytest.approx(saved, rel=1e-6)
     assert found["earlier_saves"] == pytest.approx(saved, rel=0.01)
+
+
+def test_usable_power_counts_what_the_path_carries_and_what_it_could() -> None:
+    path = {**case.SAID, "site": NEAR, "kw": 30, "lead_weeks": 13}
+    modules = [
+        {**path, "module": "on the way", "item": "transformer", "ordered_date": "2027-01-01"},
+        {**path, "module": "too dear", "item": "switchgear", "cost": 1_400_000},
+    ]
+    plan = case.solved(two_halls(power_from="2027-01-01", site_modules=modules))
+    table = usable_power(plan, Study.of(plan.scenario, case.BARE)).set_index(["site", "period"])
+    near = table.loc[NEAR]
+    assert list(near["scheduled_mw"]) == [0.04, 0.04]
+    assert list(near["usable_mw"]) == [0, 0]
+    assert list(near["could_be_mw"]) == [0, 0.03]
+    assert list(near["decides"]) == ["transformer, switchgear", "switchgear"]
+    assert list(table.loc[FAR, "usable_mw"]) == [0.02, 0.02]
+    assert set(table.loc[FAR, "decides"]) == {"schedule"}
+    dates = energisation_dates(plan).set_index(["site", "what"])
+    arrived = dates.loc[(NEAR, "transformer on the way: on the way, adds")]
+    assert (str(arrived["from_date"].date()), arrived["mw"]) == ("2027-04-02", 0.03)
+    assert (NEAR, "switchgear too dear: ordered by the plan, adds") not in dates.index
+
+
+def test_the_workbook_names_units_and_charts_dates_as_dates(tmp_path: Path) -> None:
+    plan = case.solved(two_halls())
+    tables = {
+        "usable_power": usable_power(plan, Study.of(plan.scenario, case.BARE)),
+        "energisation_dates": energisation_dates(plan),
+    }
+    notes = dict.fromkeys(tables, "a note")
+    found = SiteComparison(share=1.0, currency="USD", gap=0.0, tables=tables, notes=notes)
+    book = load_workbook(write_sites_workbook(plan, found, tmp_path / "sites.xlsx"))
+    headers = [cell.value for row in book["Usable power"].iter_rows() for cell in row if cell.value]
+    assert "Usable [MW at the meter]" in headers
+    assert "near [MW at the meter]" in headers
+    shown = [cell.value for row in book["Energisation dates"].iter_rows() for cell in row]
+    assert "2027-04-01" in shown
