@@ -103,6 +103,52 @@ FAMILIES: Mapping[str, Family] = {
 }
 """Constraint families in reading order."""
 
+SPEAKS_OF: Mapping[str, str] = {
+    "api_allowance": "api",
+    "must_serve": "unserved",
+    "served_hour": "waiting",
+    "deferral_window": "waiting",
+    "whole_replicas": "replicas",
+    "replica_units": "replicas",
+    "fleet_balance": "installed",
+    "hourly_supply": "rent_hour",
+    "minimum_order": "placed",
+    "order_placed": "placed",
+    "whole_lots": "lots",
+    "tier_split": "tier_units",
+    "tier_reached": "tier",
+    "tier_limit": "tier",
+    "grid_power": "grid_kw",
+    "site_power": "grid_kw",
+    "stay_open": "open",
+    "billing_peak": "peak_kw",
+    "month_peak": "month_peak_kw",
+    "billed_peak": "billed_kw",
+    "ratchet": "billed_kw",
+    "billed_floor": "billed_kw",
+    "rent_minimum": "unused_rent_kw",
+    "path_power": "energised_kw",
+    "energised_load": "energised_kw",
+    "energised_provision": "energised_kw",
+    "module_count": "module",
+    "commissioning": "unpowered",
+    "minimum_bill": "minimum_topup",
+    "bill_tier_balance": "bill_tier",
+    "bill_tier_width": "bill_tier",
+    "bill_tier_filled": "bill_tier_reached",
+    "bill_tier_gate": "bill_tier_reached",
+    "peak_attained": "peak_block",
+    "peak_chosen": "peak_block",
+    "failure_prefill": "failure_flow",
+    "failure_decode": "failure_flow",
+    "failure_capacity": "failure_run",
+    "failure_pool": "failure_pool",
+    "ppa_share": "ppa_kw",
+    "ppa_delivery": "ppa_kw",
+    "ppa_use": "ppa_kw",
+}
+"""Family -> the variable it has no row without: where no such column exists it need not be asked."""
+
 
 @dataclass(frozen=True)
 class PlanModel:
@@ -140,8 +186,7 @@ def build_model(c: Coefficients) -> PlanModel:
         Some demand has nothing that could serve it.
     """
     columns = build_columns(c)
-    rows = [family(c, columns) for family in FAMILIES.values()]
-    rows = [block for block in rows if len(block.labels)]
+    rows = constraint_rows(c, columns)
     terms = cost_terms(c, columns)
     numerator, numerator_constant = cost_vector(terms, columns.count, with_value=False)
     value, value_constant = cost_vector(terms, columns.count, with_value=True)
@@ -149,3 +194,15 @@ def build_model(c: Coefficients) -> PlanModel:
     return PlanModel(
         problem, columns, numerator, numerator_constant, value, value_constant, token_vector(c, columns)
     )
+
+
+def constraint_rows(c: Coefficients, columns: ColumnIndex) -> list[RowBlock]:
+    """Return the rows of every family that has any, in reading order."""
+    blocks = []
+    for name, family in FAMILIES.items():
+        if name in SPEAKS_OF and not len(columns.block(SPEAKS_OF[name])):
+            continue
+        block = family(c, columns)
+        if len(block.labels):
+            blocks.append(block)
+    return blocks

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from planner.formulation.blocks import RowBlock, Sense
+
+LOOKED_UP = 4_000
+"""Rows and columns up to which labels are matched in a dictionary."""
 
 
 def number_rows(labels: pd.DataFrame) -> pd.DataFrame:
@@ -38,19 +41,44 @@ def terms(
         A coefficient is missing: labels must align, a gap is not a zero.
     """
     if rows.empty or columns.empty:
-        return pd.DataFrame({"row": np.empty(0, int), "column": np.empty(0, int), "value": np.empty(0)})
-    joined = rows.merge(columns, on=list(on))
-    value = (
-        joined[coefficient].to_numpy(float)
-        if isinstance(coefficient, str)
-        else np.full(len(joined), coefficient)
-    )
+        return _terms(np.empty(0, int), np.empty(0, int), np.empty(0))
+    of_row, of_column = _pairs(rows, columns, on)
+    if isinstance(coefficient, str):
+        holder, position = (rows, of_row) if coefficient in rows else (columns, of_column)
+        value = holder[coefficient].to_numpy(float)[position]
+    else:
+        value = np.full(len(of_row), float(coefficient))
     if np.isnan(value).any():
-        broken = joined.loc[np.isnan(value), list(on)].iloc[0].to_dict()
+        broken = rows[list(on)].iloc[of_row[np.isnan(value)][0]].to_dict()
         raise ValueError(f"no {coefficient} for {broken}")
-    return pd.DataFrame(
-        {"row": joined["row"].to_numpy(), "column": joined["column"].to_numpy(), "value": value}
-    )
+    return _terms(rows["row"].to_numpy()[of_row], columns["column"].to_numpy()[of_column], value)
+
+
+def _terms(row: np.ndarray, column: np.ndarray, value: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame({"row": row, "column": column, "value": value})
+
+
+def _pairs(rows: pd.DataFrame, columns: pd.DataFrame, on: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of every pair of a row and a column whose labels agree, rows in order.
+
+    Few rows are looked up in a dictionary: a join of two frames takes a hundred times as long to set up.
+    """
+    if len(rows) + len(columns) > LOOKED_UP:
+        left = rows[list(on)].assign(_row=np.arange(len(rows)))
+        right = columns[list(on)].assign(_column=np.arange(len(columns)))
+        joined = left.merge(right, on=list(on))
+        return joined["_row"].to_numpy(), joined["_column"].to_numpy()
+    known: dict[tuple[object, ...], list[int]] = {}
+    for position, label in enumerate(_labels(columns, on)):
+        known.setdefault(label, []).append(position)
+    found = [known.get(label, ()) for label in _labels(rows, on)]
+    counts = [len(positions) for positions in found]
+    flat = [position for positions in found for position in positions]
+    return np.repeat(np.arange(len(rows)), counts), np.array(flat, dtype=int)
+
+
+def _labels(frame: pd.DataFrame, on: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    return zip(*(frame[name].tolist() for name in on), strict=True)
 
 
 def row_block(
@@ -60,29 +88,34 @@ def row_block(
 
     A dropped row must hold by itself (``0 <sense> rhs``), else it raises with its label.
     """
-    labels = rows.drop(columns=["row"])
     right = np.broadcast_to(np.asarray(rhs, dtype=float), len(rows)).copy()
-    stacked = (
-        pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"row": [], "column": [], "value": []})
-    )
-    summed = stacked.groupby(["row", "column"], sort=True, as_index=False)["value"].sum()
-    summed = summed[summed["value"] != 0.0]
+    row, column, value = _summed(parts)
     present = np.zeros(len(rows), dtype=bool)
-    present[summed["row"].to_numpy(int)] = True
+    present[row] = True
     holds = {"<=": right >= -1e-9, ">=": right <= 1e-9, "==": np.abs(right) <= 1e-9}[sense]
     broken = ~present & ~holds
+    labels = rows[[name for name in rows.columns if name != "row"]]
     if broken.any():
         raise EmptyRow(family, labels[broken].reset_index(drop=True), right[broken])
+    if not present.all():
+        labels = labels[present]
     position = np.cumsum(present) - 1
     return RowBlock(
-        family,
-        labels[present].reset_index(drop=True),
-        sense,
-        right[present],
-        position[summed["row"].to_numpy(int)],
-        summed["column"].to_numpy(int),
-        summed["value"].to_numpy(float),
+        family, labels.reset_index(drop=True), sense, right[present], position[row], column, value
     )
+
+
+def _summed(parts: Sequence[pd.DataFrame]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return row, column and sum of the values of every pair, by row and column, where the sum is not zero."""
+    if not parts:
+        return np.empty(0, int), np.empty(0, int), np.empty(0)
+    row, column = (np.concatenate([part[name].to_numpy(int) for part in parts]) for name in ("row", "column"))
+    value = np.concatenate([part["value"].to_numpy(float) for part in parts])
+    width = int(column.max()) + 1 if len(column) else 1
+    pair, at = np.unique(row * width + column, return_inverse=True)
+    total = np.bincount(at, weights=value, minlength=len(pair))
+    kept = total != 0.0
+    return pair[kept] // width, pair[kept] % width, total[kept]
 
 
 class EmptyRow(ValueError):

@@ -13,7 +13,7 @@ import pytest
 from tiny_coefficients import settings, table, tiny
 from tiny_terms import contract_terms, failure_terms
 
-from planner.formulation.build import FAMILIES, build_model
+from planner.formulation.build import FAMILIES, SPEAKS_OF, build_model
 from planner.formulation.columns import build_columns
 from planner.formulation.joining import EmptyRow
 from planner.formulation.lp_text import lp_text
@@ -78,6 +78,15 @@ def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
 
 def test_every_golden_text_belongs_to_a_family():
     assert {path.stem for path in GOLDEN.iterdir()} == set(FAMILIES)
+
+
+@pytest.mark.parametrize(("name", "variable"), SPEAKS_OF.items())
+def test_a_family_has_no_row_where_its_variable_has_no_column(name, variable, case, columns):
+    for coefficients in (case, tiny(), tiny(spans=SPANS), ranked()):
+        there = build_columns(coefficients)
+        if not len(there.block(variable)):
+            assert not len(FAMILIES[name](coefficients, there))
+    assert f" {variable}_" in (GOLDEN / f"{name}.lp").read_text(encoding="utf-8")
 
 
 def labels(columns, family):
