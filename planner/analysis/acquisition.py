@@ -34,16 +34,19 @@ ACQUISITION = [
 
 
 def acquisition(study: Study) -> pd.DataFrame:
-    """Return ACQUISITION: every committed offer against renting the same product by the hour and buying tokens.
+    """Return ACQUISITION: every committed offer against renting by the hour and buying tokens.
 
     For the first order of each offer, site and cooling that can serve inside the horizon:
 
     fixed_per_hour           everything one unit costs over the horizon, residual taken off, over its hours in service;
                              discounted: present value over discounted hours (a levelised cost)
     energy_per_used_hour     (kW idle + kW added at its fastest point) x mean PUE x mean energy price; 0 where hosted
+    rent_per_hour            of the offer that rents the same effective tokens for least in the first period, whatever
+                             product it is of: price per hour x mtok_per_hour / its own
     break_even_use_fraction  fixed / (rent - energy): share of its hours a unit must be needed for the commitment to
                              cost less than renting those hours; above 1 renting always costs less
-    mtok_per_hour            effective Mtok of a unit at its fastest point; cost_per_mtok at full and at half use
+    mtok_per_hour            effective Mtok of a unit at its fastest point x its availability; cost_per_mtok at full and
+                             at half use
     break_even_use_fraction_api  fixed / (API price x mtok_per_hour - energy)
 
     Demand charges and the hall a unit stands in are decisions of the site and not in these rows.
@@ -51,7 +54,8 @@ def acquisition(study: Study) -> pd.DataFrame:
     units = _committed(study)
     if units.empty:
         return pd.DataFrame(columns=ACQUISITION)
-    table = units.merge(_running(study), on=STAND, how="left").merge(_rents(study), on="product", how="left")
+    table = units.merge(_running(study), on=STAND, how="left").merge(_rents(study), on="workload", how="left")
+    table["rent_per_hour"] = table["rent_per_mtok"] * table["mtok_per_hour"]
     table = table.merge(_api(study), on="workload", how="left")
     saved = table["rent_per_hour"] - table["energy_per_used_hour"].where(
         table["rent_includes"] == "hosted", 0.0
@@ -74,7 +78,7 @@ def _ratio(fixed: pd.Series, saved: pd.Series) -> pd.Series:
 def _reading(row: dict[str, object]) -> str:
     share = row["break_even_use_fraction_discounted"]
     if not isinstance(share, float) or np.isnan(share):
-        return "no hourly rent of the product to compare with"
+        return "no hourly rent serves the same workload"
     if share > 1.0:
         return f"renting costs less even when needed every hour ({row['rent_offer']})"
     return f"costs less than {row['rent_offer']} when needed more than {share:.0%} of its hours"
@@ -106,12 +110,10 @@ def _committed(study: Study) -> pd.DataFrame:
 def _running(study: Study) -> pd.DataFrame:
     """Return per stand what an hour at its fastest point makes and draws: workload, mtok_per_hour, energy."""
     c = study.coefficients
-    runs = c.runs[c.runs["phase"].isin(["mixed", "decode"])]
-    rate = runs["requests_per_s"] * SECONDS_PER_HOUR * runs["effective_mtok_per_request"]
-    fastest = runs.assign(mtok_per_hour=rate).sort_values("mtok_per_hour", ascending=False)
-    fastest = fastest.drop_duplicates(["product", "site", "cooling"])
-    stands = c.stands[[*STAND, "product", "includes", "idle_kw"]]
+    fastest = _rates(study).drop_duplicates(["product", "site", "cooling"])
+    stands = c.stands[[*STAND, "product", "includes", "idle_kw", "availability_fraction"]]
     table = stands.merge(fastest, on=["product", "site", "cooling"], suffixes=("", "_run"))
+    table["mtok_per_hour"] = table["mtok_per_hour"] * table["availability_fraction"]
     pue = c.pue.groupby(["site", "cooling"], as_index=False)["pue"].mean()
     price = c.prices.groupby("site", as_index=False)["price_per_kwh"].mean()
     table = table.merge(pue, on=["site", "cooling"], how="left").merge(price, on="site", how="left")
@@ -122,8 +124,19 @@ def _running(study: Study) -> pd.DataFrame:
     ]
 
 
+def _rates(study: Study) -> pd.DataFrame:
+    """Return the runs with mtok_per_hour, the effective tokens of a busy unit-hour; the fastest first."""
+    runs = study.coefficients.runs
+    runs = runs[runs["phase"].isin(["mixed", "decode"])]
+    rate = runs["requests_per_s"] * SECONDS_PER_HOUR * runs["effective_mtok_per_request"]
+    return runs.assign(mtok_per_hour=rate).sort_values("mtok_per_hour", ascending=False, kind="stable")
+
+
 def _rents(study: Study) -> pd.DataFrame:
-    """Return per product its cheapest rent by the hour in the first period, hours of the period taken out."""
+    """Return per workload the rent by the hour of the first period that makes its tokens for least.
+
+    Any product may be rented; hours the vendor takes away make no tokens.
+    """
     c, columns = study.coefficients, study.model.columns
     terms = cost_terms(c, columns)
     hired = terms[terms["family"].isin(["rent", "rent_hour"])]
@@ -132,13 +145,16 @@ def _rents(study: Study) -> pd.DataFrame:
         by_block = c.blocks.set_index(["period", "block"])["hours"]
         block_hours = by_block.reindex(pd.MultiIndex.from_frame(hired[["period", "block"]])).to_numpy(float)
         held = held.where(hired["family"] == "rent", block_hours)
-    hourly = hired.assign(rent_per_hour=hired["amount"] / held).merge(
-        c.stands[[*STAND, "product", "includes"]], on=STAND
-    )
-    first = hourly[hourly["period"].map(c.periods["ordinal"]) == 0].sort_values("rent_per_hour")
-    cheapest = first.drop_duplicates("product")
+    stands = c.stands[[*STAND, "product", "includes", "availability_fraction"]]
+    hourly = hired.assign(price=hired["amount"] / held).merge(stands, on=STAND)
+    first = hourly[hourly["period"].map(c.periods["ordinal"]) == 0].drop_duplicates(STAND)
+    place = ["product", "site", "cooling"]
+    rates = _rates(study).drop_duplicates([*place, "workload"])[[*place, "workload", "mtok_per_hour"]]
+    made = first[[*STAND, "product", "includes", "availability_fraction", "price"]].merge(rates, on=place)
+    made["rent_per_mtok"] = made["price"] / (made["mtok_per_hour"] * made["availability_fraction"])
+    cheapest = made.sort_values("rent_per_mtok", kind="stable").drop_duplicates("workload")
     names = {"offer": "rent_offer", "includes": "rent_includes"}
-    return cheapest.rename(columns=names)[["product", "rent_offer", "rent_includes", "rent_per_hour"]]
+    return cheapest.rename(columns=names)[["workload", "rent_offer", "rent_includes", "rent_per_mtok"]]
 
 
 def _api(study: Study) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,13 @@ def number_text(value: Any) -> str:
 
     >>> number_text(1234567.0), number_text(0.123456), number_text(3), number_text(None), number_text("H100")
     ('1,234,567', '0.1235', '3', '-', 'H100')
+    >>> number_text(datetime.datetime(2027, 1, 7))
+    '2027-01-07'
     """
     if value is None or value != value:
         return MISSING
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     if float(value).is_integer() or abs(value) >= 1000:

@@ -29,6 +29,8 @@ SHOWN = {
     "break_even": [
         "offer",
         "price",
+        "price_unit",
+        "currency",
         "quantity",
         "break_even_price",
         "change_fraction",
@@ -45,6 +47,7 @@ SHOWN = {
         "offer",
         "fixed_per_hour",
         "fixed_per_hour_discounted",
+        "rent_offer",
         "rent_per_hour",
         "break_even_use_fraction",
         "break_even_use_fraction_discounted",

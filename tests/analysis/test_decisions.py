@@ -176,7 +176,27 @@ def test_own_against_rent_breaks_even_where_the_hours_cost_the_same():
     table = acquisition(study()).set_index("offer")
     assert table.loc["old", "fixed_per_hour"] == pytest.approx(150_000 / 8_760)
     assert table.loc["old", "break_even_use_fraction"] == pytest.approx(150_000 / 8_760 / 30)
-    assert pd.isna(table.loc["new", "break_even_use_fraction"])
+    # A new box makes 1.2 times the tokens of the old ones that are rented: 36 an hour for the same.
+    assert table.loc["new", "rent_per_hour"] == pytest.approx(36)
+    assert table.loc["new", "break_even_use_fraction"] == pytest.approx(190_000 / 8_760 / 36)
+
+
+@pytest.mark.slow
+def test_hours_taken_away_make_rent_dearer_and_failures_make_owning_dearer():
+    spot = case.rental("spot", "old", 12.0, mode="spot", interruption_fraction=0.2)
+    failing = {"failures_per_year": 2, "repair_days": 18.25}
+    offers = [case.purchase("box", "old", 150_000), spot]
+    tables = {
+        "products": [case.box("old", **failing)],
+        "offers": offers,
+        "sites": [case.hall(), case.cloud()],
+    }
+    once = {"operating_points": [case.point("old", 1.0)], "demand": case.demand(["2027"], 3)}
+    row = acquisition(Study.of(case.scenario({"periods": case.one_year()} | tables | once), EXACT)).iloc[0]
+    up = 1 - 2 * 18.25 / 365
+    # The rented box fails as often, and is taken away a fifth of the time.
+    assert row["rent_per_hour"] == pytest.approx(12 / 0.8)
+    assert row["cost_per_mtok_full_use"] == pytest.approx(150_000 / 8_760 / (row["mtok_per_hour"] / up) / up)
 
 
 def test_waiting_a_quarter_costs_the_rent_less_nothing_else():
