@@ -65,22 +65,28 @@ def _ledger_is_objective(content: Content) -> Check:
 
 
 def _demand_is_met(content: Content) -> Check | None:
+    """Return the check of demand: in every block, of what may wait over the period (mean rate)."""
+    demand = _rates(content, ("demand",))
+    served = _rates(content, ("flows", "unserved", "api")).reindex(demand.index).fillna(0.0)
+    return _worst("Demand served + unserved = forecast, requests/s", served, demand)
+
+
+def _rates(content: Content, names: tuple[str, ...]) -> pd.Series:
+    """Return requests/s by workload, region, period and block; of what may wait, the period's mean in block ``all``."""
     keys = ["workload", "region", "period", "block"]
-    demand = content.frame("demand", [*keys, "requests_per_s"])
-    total = demand.groupby(keys)["requests_per_s"].sum()
-    parts = [
-        content.frame(name, [*keys, "requests_per_s"]).groupby(keys)["requests_per_s"].sum()
-        for name in ("flows", "unserved", "api")
-    ]
-    served = (
-        parts[0]
-        .add(parts[1], fill_value=0.0)
-        .add(parts[2], fill_value=0.0)
-        .astype(float)
-        .reindex(total.index)
-        .fillna(0.0)
+    rows = pd.concat(
+        [content.frame(name, [*keys, "requests_per_s"])[[*keys, "requests_per_s"]] for name in names]
     )
-    return _worst("Demand served + unserved = forecast, requests/s", served, total)
+    blocks = content.frame("blocks", ["period", "block", "hours"])
+    hours = blocks.set_index(["period", "block"])["hours"]
+    waits = rows["workload"].isin(set(content.frame("waiting", ["workload"])["workload"])).to_numpy(bool)
+    own = hours.reindex(pd.MultiIndex.from_frame(rows[["period", "block"]])).to_numpy(float)
+    whole = rows["period"].map(hours.groupby(level="period").sum()).to_numpy(float)
+    share = np.where(waits, own / whole, 1.0)
+    rows = rows.assign(
+        block=rows["block"].where(~waits, "all"), rate=rows["requests_per_s"].astype(float) * share
+    )
+    return rows.groupby(keys)["rate"].sum()
 
 
 def _units_suffice(content: Content) -> Check | None:
