@@ -90,7 +90,11 @@ def _cost_line(content: Content) -> str:
     total = short_number(content.number("total_cost"))
     tokens = short_number(content.number("effective_mtok_discounted"))
     owed = content.number("liability_after_horizon")
-    after = f" Terms that outlive the horizon still owe {short_number(owed)} {currency}." if owed > 0 else ""
+    after = (
+        f" Terms and peaks billed after the horizon still owe {short_number(owed)} {currency}."
+        if owed > 0
+        else ""
+    )
     return (
         f"Total cost {total} {currency} over {tokens} Mtok effective, both at present value: {unit_cost} "
         f"{currency} per million effective tokens; {accounting} by the accounting formula.{after}"

@@ -160,7 +160,7 @@ def _coefficients(case: Scenario, cells: pd.DataFrame) -> Coefficients:
     costs = {
         "grid_kw": cost.energy_costs(case, prices, blocks),
         "peak_kw": cost.peak_costs(peaks),
-        **cost.bill_costs(bill),
+        **cost.bill_costs(bill, periods),
         "open": cost.opening_costs(case, opened, periods),
     }
     parts = {"periods": periods, "blocks": blocks, "site_limits": limits, "openings": opened, "billing": bill}

@@ -230,7 +230,7 @@ def _sites() -> Mapping[str, Any]:
 
 
 def billing() -> Billing:
-    """Return a ratchet, three ladders of tiers at the hall, and a floor at the campus."""
+    """Return a ratchet, three ladders of tiers at the hall, a floor and a charge on named hours at the campus."""
     nan = float("nan")
     return Billing(
         charges=table(
@@ -240,7 +240,16 @@ def billing() -> Billing:
             ("hall", "summer", "t2", "2027-08", 12.0, 0.0),
             ("campus", "contract", "t1", "2027-06", 7.0, 60.0),
             ("hall", "hours: measured peak", "t2", "2027-08", 0.0, 0.0),
-        ).assign(billed=[False, True, True, True, False]),
+            ("campus", "4cp", "t1", "2027-06", 0.0, 0.0),
+            ("campus", "4cp", "t2", "2027-07", 5.0, 0.0),
+            ("campus", "4cp", "t2", "2027-08", 6.0, 30.0),
+        ).assign(
+            billed=[False, True, True, True, False, False, True, True],
+            named=[False] * 5 + [True] * 3,
+            history_kw=[0.0] * 6 + [20.0, 0.0],
+            owed_per_kw=[0.0] * 5 + [8.0, 9.0, 0.0],
+            value_per_kw=[0.0] * 5 + [7.5, 8.5, 0.0],
+        ),
         peak_blocks=table(
             "site component period month block",
             ("hall", "summer", "t1", "2027-06", "day"),
@@ -250,12 +259,20 @@ def billing() -> Billing:
             ("campus", "contract", "t1", "2027-06", "night"),
             ("hall", "hours: measured peak", "t2", "2027-08", "day"),
             ("hall", "hours: measured peak", "t2", "2027-08", "night"),
+            ("campus", "4cp", "t1", "2027-06", "day"),
+            ("campus", "4cp", "t2", "2027-07", "day"),
         ),
         look_back=table(
             "site component period month past_period past_month ratchet_fraction",
             ("hall", "summer", "t2", "2027-07", "t1", "2027-06", 0.75),
             ("hall", "summer", "t2", "2027-08", "t1", "2027-06", 0.75),
             ("hall", "summer", "t2", "2027-08", "t2", "2027-07", 0.75),
+        ),
+        coincident=table(
+            "site component period month past_period past_month share",
+            ("campus", "4cp", "t2", "2027-07", "t1", "2027-06", 0.5),
+            ("campus", "4cp", "t2", "2027-08", "t1", "2027-06", 0.25),
+            ("campus", "4cp", "t2", "2027-08", "t2", "2027-07", 0.75),
         ),
         tiers=table(
             "site ladder period month tier price_step width unit falls",
@@ -494,6 +511,13 @@ def costs() -> Mapping[str, pd.DataFrame]:
             ("hall", "summer", "t2", "2027-07", "demand_charge", "opex", "t2", "mid", 11.0),
             ("hall", "summer", "t2", "2027-08", "demand_charge", "opex", "t2", "mid", 12.0),
             ("campus", "contract", "t1", "2027-06", "demand_charge", "opex", "t1", "mid", 7.0),
+            ("campus", "4cp", "t2", "2027-07", "demand_charge", "opex", "t2", "mid", 5.0),
+            ("campus", "4cp", "t2", "2027-08", "demand_charge", "opex", "t2", "mid", 6.0),
+        ),
+        "month_peak_kw": table(
+            "site component period month line kind paid_period timing amount",
+            ("campus", "4cp", "t1", "2027-06", "coincident_peak_after_horizon", "opex", "t2", "end", 7.5),
+            ("campus", "4cp", "t2", "2027-07", "coincident_peak_after_horizon", "opex", "t2", "end", 8.5),
         ),
         "bill_tier": table(
             "site ladder period month tier line kind paid_period timing amount",

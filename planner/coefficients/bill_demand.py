@@ -12,7 +12,9 @@ from planner.coefficients.charges import KVA_UNITS, ladder_names, price_per_unit
 from planner.coefficients.metered import Metered
 from planner.coefficients.plan_meter import PeakHistory
 from planner.errors import Fault, InputError
+from planner.inputs.named_hours import first_billed, month_number, peaks_behind
 from planner.inputs.windows import parse_months
+from planner.units import MONTHS_PER_YEAR
 
 USUAL_RATCHET_MONTHS = 11
 
@@ -27,7 +29,9 @@ def demand_lines(
     amount[k,m] = sum over tiers of the billed kW inside the tier * price
 
     measured   highest interval inside the charge's days and hours; the mean kW of its named hours where it
-               has some. Every charge has its own: a charge on evenings looks back at evenings only
+               has some. Every charge has its own: a charge on evenings looks back at evenings only. From the second
+               year of named hours on, the year's own are not known: the highest intervals of their months a year
+               later, where the load or its history holds them (:mod:`coincident`)
     earlier    the ratchet's number of months before m that the load or its history holds (11 when blank),
                of them only those in the ratchet's season; the charge need not be billed in them
 
@@ -52,9 +56,9 @@ def demand_lines(
     lines, peaks = [], []
     for at, (label, row) in enumerate(zip(rows.index, rows.to_dict("records"), strict=True)):
         months, weekday, weekend = windows.loc[label, ["months", "weekday", "weekend"]]
-        measured = _measured(row, load, history, weekday, weekend)
-        billed = np.maximum(measured, _floor(row, measured, load, history, (weekday, weekend), contract_kw))
         share = load.month_share(load.holds(row["start_date"], row["end_date"])) * load.in_months(months)
+        measured = _measured(row, load, history, (weekday, weekend), share > 0)
+        billed = np.maximum(measured, _floor(row, measured, load, history, (weekday, weekend), contract_kw))
         in_tier = _inside_tier(rows, at, billed)
         lines.append(_line(row, in_tier, share, prices[at]))
         peaks.append(
@@ -76,11 +80,31 @@ def demand_lines(
 
 
 def _measured(
-    row: dict, load: Metered, history: Metered | PeakHistory | None, weekday: np.ndarray, weekend: np.ndarray
+    row: dict,
+    load: Metered,
+    history: Metered | PeakHistory | None,
+    window: tuple[np.ndarray, np.ndarray],
+    held: np.ndarray,
 ) -> np.ndarray:
+    """Return the measured kW of each month; of named hours those of the months in which the charge is held."""
     if pd.isna(row["named_hours"]):
-        return load.peak_by_month(load.window_share(weekday, weekend) > 0)
-    return np.full(len(load.months), named_hours_kw(str(row["named_hours"]), row["component"], load, history))
+        return load.peak_by_month(load.window_share(*window) > 0)
+    known = load.known_peaks(row["component"], *window)
+    if history is not None:
+        known |= history.known_peaks(row["component"], *window)
+    peaks = {month_number(month.start_time): kw for month, kw in known.items()}
+    named, begin = None, first_billed(row)
+    billed = np.zeros(len(load.months))
+    for at in np.flatnonzero(held):
+        now = month_number(load.months[at].start_time)
+        behind = peaks_behind(row, now)
+        if now >= begin + MONTHS_PER_YEAR and all(past in peaks for past in behind):
+            billed[at] = sum(share * peaks[past] for past, share in behind.items())
+            continue
+        if named is None:
+            named = named_hours_kw(str(row["named_hours"]), row["component"], load, history)
+        billed[at] = named
+    return billed
 
 
 def named_hours_kw(text: str, component: str, load: Metered, history: Metered | PeakHistory | None) -> float:

@@ -15,8 +15,21 @@ import pandas as pd
 
 from planner.coefficients.bill_demand import look_back_months
 from planner.coefficients.bill_minimum import Minimums, minimums
-from planner.coefficients.bill_tiers import LADDER_MONTH, demand_tiers, energy_tiers, ladder_rows
+from planner.coefficients.bill_tiers import demand_tiers, energy_tiers, ladder_rows
+from planner.coefficients.billing_frames import (
+    CHARGE_MONTH,
+    CHARGE_NUMBERS,
+    CHARGES,
+    no_blocks,
+    no_charges,
+    no_coincident,
+    no_fills,
+    no_ladders,
+    no_look_back,
+    no_tiers,
+)
 from planner.coefficients.charges import first_tiers, price_per_unit, row_windows
+from planner.coefficients.coincident import Coincident, coincident
 from planner.coefficients.levies import always, levied_by_month, levies_on
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.plan_meter import PlanMeter, billing_cells, month_label, plan_meter
@@ -24,47 +37,6 @@ from planner.coefficients.tariff import in_force
 from planner.inputs import Scenario
 from planner.inputs.calendar import period_frame
 from planner.inputs.windows import parse_months
-
-CHARGE_MONTH = ["site", "component", "period", "month"]
-
-
-def _empty(*columns: str, **numbers: str) -> pd.DataFrame:
-    labels = {name: pd.Series(dtype="str") for name in columns}
-    return pd.DataFrame(labels | {name: pd.Series(dtype=float) for name in numbers.values()})
-
-
-def no_charges() -> pd.DataFrame:
-    """Return the frame ``charges`` of a bill without any charge by month."""
-    table = _empty(*CHARGE_MONTH, a="price_per_kw", b="price_bare", c="floor_kw")
-    return table.assign(billed=pd.Series(dtype=bool))
-
-
-def no_blocks() -> pd.DataFrame:
-    """Return the frame ``peak_blocks`` of a bill without any charge by month."""
-    return _empty(*CHARGE_MONTH, "block")
-
-
-def no_look_back() -> pd.DataFrame:
-    """Return the frame ``look_back`` of a bill without any ratchet."""
-    return _empty(*CHARGE_MONTH, "past_period", "past_month", a="ratchet_fraction")
-
-
-def no_tiers() -> pd.DataFrame:
-    """Return the frame ``tiers`` of a bill without any."""
-    return _empty(*LADDER_MONTH, "unit", "first_component", a="price_step", b="step_bare", c="width").assign(
-        tier=pd.Series(dtype=int), falls=pd.Series(dtype=bool)
-    )
-
-
-def no_ladders() -> pd.DataFrame:
-    """Return the frame ``ladders`` of a bill without any tiers."""
-    table = _empty(*LADDER_MONTH, "unit", "component", a="most", b="most_kw")
-    return table.assign(attained=pd.Series(dtype=bool))
-
-
-def no_fills() -> pd.DataFrame:
-    """Return the frame ``fills`` of a bill without any energy tiers."""
-    return _empty(*LADDER_MONTH, "block", a="mwh_per_kw")
 
 
 @dataclass(frozen=True)
@@ -75,11 +47,15 @@ class Billing:
     ----------
     charges
         site, component, period, month, price_per_kw (plan currency per billed kW, levies included), floor_kw
-        (least billed kW while the site is open), billed (false in a month that is only measured).
+        (least billed kW while the site is open), billed (false in a month that is only measured), named (of hours
+        named afterwards; then history_kw, what peaks before the horizon add to the billed kW, and owed_per_kw,
+        value_per_kw, what a kW of the month's peak is billed after the horizon, and that at its value on the last day).
     peak_blocks
         site, component, period, month, block: what a month's measured peak is taken from.
     look_back
         site, component, period, month, past_period, past_month, ratchet_fraction.
+    coincident
+        site, component, period, month, past_period, past_month, share: whose peaks a charge on named hours rests on.
     tiers
         site, ladder, period, month, tier, price_step (above the first tier, per MWh or kW), width (MWh, kW, or
         MWh per measured kW; blank for the last), unit (kwh, kwh_per_kw, kw), falls (cheaper than the tier below).
@@ -95,6 +71,7 @@ class Billing:
     charges: pd.DataFrame = field(default_factory=no_charges)
     peak_blocks: pd.DataFrame = field(default_factory=no_blocks)
     look_back: pd.DataFrame = field(default_factory=no_look_back)
+    coincident: pd.DataFrame = field(default_factory=no_coincident)
     tiers: pd.DataFrame = field(default_factory=no_tiers)
     ladders: pd.DataFrame = field(default_factory=no_ladders)
     fills: pd.DataFrame = field(default_factory=no_fills)
@@ -127,16 +104,16 @@ def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) ->
             tiered.append(part)
             if part[1]["unit"].eq("kwh_per_kw").any():
                 charged.append(_measured_only(meter, part[1]))
-    charges, blocks, look_back = (
+    charges, blocks, look_back, named = (
         _stacked([part[k] for part in charged], none)
-        for k, none in enumerate((no_charges, no_blocks, no_look_back))
+        for k, none in enumerate((no_charges, no_blocks, no_look_back, no_coincident))
     )
     tiers, ladders, fills = (
         _stacked([part[k] for part in tiered], none)
         for k, none in enumerate((no_tiers, no_ladders, no_fills))
     )
     least = minimums(scenario, site_meters(scenario, assigned), charges, tiers)
-    return Billing(charges, blocks, look_back, tiers, ladders, fills, least)
+    return Billing(charges, blocks, look_back, named, tiers, ladders, fills, least)
 
 
 def _stacked(parts: list[pd.DataFrame], none: Callable[[], pd.DataFrame]) -> pd.DataFrame:
@@ -144,15 +121,13 @@ def _stacked(parts: list[pd.DataFrame], none: Callable[[], pd.DataFrame]) -> pd.
     return pd.concat(filled, ignore_index=True) if filled else none()
 
 
-def _measured_only(
-    meter: PlanMeter, ladders: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def _measured_only(meter: PlanMeter, ladders: pd.DataFrame) -> tuple[pd.DataFrame, ...]:
     """Return the measured peak of every hour of a month, which hours-of-use tiers are multiples of."""
-    charges = ladders[CHARGE_MONTH].assign(price_per_kw=0.0, price_bare=0.0, floor_kw=0.0, billed=False)
+    charges = ladders[CHARGE_MONTH].assign(**dict.fromkeys(CHARGE_NUMBERS, 0.0), billed=False, named=False)
     blocks = meter.blocks_by_month(np.ones(len(meter.kw), dtype=bool))
     blocks = blocks.assign(month=meter.bill_months["month"].to_numpy()[blocks["position"]])
     seen = ladders[CHARGE_MONTH].merge(blocks[["month", "period", "block"]], on=["period", "month"])
-    return charges, seen[[*CHARGE_MONTH, "block"]], no_look_back()
+    return charges[CHARGES], seen[[*CHARGE_MONTH, "block"]], no_look_back(), no_coincident()
 
 
 def site_meters(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, str]]:
@@ -168,14 +143,13 @@ def site_meters(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, P
 
 
 def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, dict]]:
-    """Return site, meter (without load) and row of every demand charge without named hours; a ladder is one.
+    """Return site, meter (without load) and row of every demand charge; a ladder is one.
 
     The row carries ``site``, ``price_bare``, ``levies`` on it, ``floor_kw`` (minimum and share of the
-    contract), ``weekday`` and ``weekend`` windows, ``months_held``, ``monthly`` and ``ladder`` (its tiers).
+    contract), ``weekday`` and ``weekend`` windows, ``months_held``, ``monthly``, ``named`` and ``ladder`` (its tiers).
     """
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
     rows = first_tiers(in_force(scenario, ("demand",)))
-    rows = rows[rows["named_hours"].isna()]
     ladders = ladder_rows(scenario, "demand")
     fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
     bare = price_per_unit(rows) * fx
@@ -190,7 +164,8 @@ def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, 
             row |= {"site": site, "floor_kw": float(np.nanmax([0.0, *least]))}
             own = (ladders["tariff"] == tariff) & (ladders["tier_of"] == row["tier_of"])
             row["ladder"] = ladders[own]
-            special = row["ratchet_fraction"] > 0 or row["floor_kw"] > 0 or bool(own.any())
+            row["named"] = not pd.isna(row["named_hours"])
+            special = row["named"] or row["ratchet_fraction"] > 0 or row["floor_kw"] > 0 or bool(own.any())
             special |= not all(always(levy) for levy in row["levies"])
             row["monthly"] = special or tariff in topped or _months_differ(meter, row)
             found.append((site, meter, row))
@@ -204,9 +179,9 @@ def monthly_components(scenario: Scenario, assigned: pd.DataFrame) -> pd.MultiIn
 
 
 def _inside(meter: PlanMeter, row: dict) -> np.ndarray:
-    """Return which hour classes a charge measures: its days and hours, in its months unless a ratchet looks back."""
+    """Return which hour classes a charge measures: its days and hours, in its months unless a later bill looks back."""
     inside = meter.window_share(row["weekday"], row["weekend"]) > 0
-    if row["ratchet_fraction"] > 0:
+    if row["ratchet_fraction"] > 0 or row["named"]:
         return inside
     return inside & (meter.in_months(row["months_held"])[meter.month] > 0)
 
@@ -226,36 +201,53 @@ def _month_share(meter: PlanMeter, row: dict) -> np.ndarray:
     return held * meter.in_months(row["months_held"])
 
 
-def _charge(
-    scenario: Scenario, meter: PlanMeter, row: dict
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def _charge(scenario: Scenario, meter: PlanMeter, row: dict) -> tuple[pd.DataFrame, ...]:
+    """Return charges, peak blocks, look_back and coincident of one demand charge."""
     share, labels = _month_share(meter, row), meter.bill_months[["period", "month"]]
     name = {"site": row["site"], "component": row["component"]}
     history = earlier_peaks(scenario, row["site"], row["component"])
-    pairs, floor = _looked_back_at(meter, row, history)
-    floor = np.maximum(floor, row["floor_kw"])
-    needed = (share > 0) | np.isin(np.arange(len(share)), pairs["past"])
+    ratchet, floor = _looked_back_at(meter, row, history)
+    named = _rests_on(scenario, meter, row, share, history)
+    past = [*ratchet["past"], *named.pairs["past"], *np.flatnonzero(named.owed_per_kw)]
+    needed = (share > 0) | np.isin(np.arange(len(share)), past)
     charges = labels.assign(
         **name,
         price_per_kw=row["price_bare"] * share * levied_by_month(row["levies"], meter),
         price_bare=row["price_bare"] * share,
-        floor_kw=floor * (share > 0),
+        floor_kw=np.maximum(floor, row["floor_kw"]) * (share > 0),
+        history_kw=named.history_kw,
+        owed_per_kw=named.owed_per_kw,
+        value_per_kw=named.value_per_kw,
         billed=share > 0,
+        named=row["named"],
     )
     blocks = meter.blocks_by_month(_inside(meter, row))
     blocks = blocks[needed[blocks["position"]]]
     blocks = blocks.assign(month=labels["month"].to_numpy()[blocks["position"]], **name)
-    pairs = pairs[share[pairs["position"]] > 0]
-    at, past = pairs["position"].to_numpy(int), pairs["past"].to_numpy(int)
-    period, month = labels["period"].to_numpy(), labels["month"].to_numpy()
-    look_back = pd.DataFrame(
-        {"period": period[at], "month": month[at], "past_period": period[past], "past_month": month[past]}
-    ).assign(**name, ratchet_fraction=row["ratchet_fraction"])
+    looks = ratchet[share[ratchet["position"]] > 0].assign(ratchet_fraction=row["ratchet_fraction"])
     return (
-        charges[needed][[*CHARGE_MONTH, "price_per_kw", "price_bare", "floor_kw", "billed"]],
+        charges[needed][CHARGES],
         blocks[[*CHARGE_MONTH, "block"]],
-        look_back[[*CHARGE_MONTH, "past_period", "past_month", "ratchet_fraction"]],
+        _dated(looks, meter).assign(**name)[[*CHARGE_MONTH, "past_period", "past_month", "ratchet_fraction"]],
+        _dated(named.pairs, meter).assign(**name)[[*CHARGE_MONTH, "past_period", "past_month", "share"]],
     )
+
+
+def _rests_on(
+    scenario: Scenario, meter: PlanMeter, row: dict, share: np.ndarray, history: dict[int, float]
+) -> Coincident:
+    if row["named"]:
+        return coincident(meter, row, share, history, scenario.settings.discount_rate_fraction)
+    none = np.zeros(len(share))
+    pairs = pd.DataFrame({"position": [], "past": [], "share": []}).astype({"position": int, "past": int})
+    return Coincident(pairs, none, none, none)
+
+
+def _dated(pairs: pd.DataFrame, meter: PlanMeter) -> pd.DataFrame:
+    """Return pairs of positions with the period and month of both."""
+    at, past = pairs["position"].to_numpy(int), pairs["past"].to_numpy(int)
+    period, month = (meter.bill_months[name].to_numpy() for name in ("period", "month"))
+    return pairs.assign(period=period[at], month=month[at], past_period=period[past], past_month=month[past])
 
 
 def _looked_back_at(
@@ -287,8 +279,17 @@ def earlier_peaks(scenario: Scenario, site: str, component: str) -> dict[int, fl
 def floored_sites(bill: Billing) -> set[str]:
     """Return the sites that owe something for being open, whatever they draw."""
     charges, owed = bill.charges, bill.minimums.owed
-    floors = charges.loc[(charges["floor_kw"] > 0) & charges["billed"].astype(bool), "site"]
+    least = charges[["floor_kw", "history_kw"]].max(axis=1)
+    floors = charges.loc[(least > 0) & charges["billed"].astype(bool), "site"]
     return set(owed.loc[owed["amount"] > 0, "site"]) | set(floors)
 
 
-__all__ = ["Billing", "billing", "floored_sites", "month_label", "monthly_components", "site_charges"]
+__all__ = [
+    "CHARGE_MONTH",
+    "Billing",
+    "billing",
+    "floored_sites",
+    "month_label",
+    "monthly_components",
+    "site_charges",
+]

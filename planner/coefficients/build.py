@@ -140,7 +140,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "open": cost.opening_costs(scenario, opened, periods),
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
             "peak_kw": cost.peak_costs(peaks),
-            **cost.bill_costs(bill),
+            **cost.bill_costs(bill, periods),
             "ppa_kw": cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
             "module": energisation.module_costs(scenario, path, periods),
             "unpowered": energisation.waiting_costs(scenario, path, stand, periods),

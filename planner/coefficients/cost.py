@@ -292,10 +292,11 @@ def peak_costs(peaks: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def bill_costs(bill: Billing) -> dict[str, pd.DataFrame]:
+def bill_costs(bill: Billing, periods: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return by family what the parts of the bill cost that are billed month by month."""
     return {
         "billed_kw": _billed_costs(bill),
+        "month_peak_kw": _owed_costs(bill, periods),
         "bill_tier": _tier_costs(bill),
         "minimum_topup": _topup_costs(bill),
     }
@@ -328,6 +329,13 @@ def _billed_costs(bill: Billing) -> pd.DataFrame:
     """Return what one billed kW of a charge costs in a billing month."""
     charges = bill.charges[bill.charges["billed"].astype(bool)]
     return _rows(charges, CHARGE_MONTH, "demand_charge", "opex", "period", "mid", charges["price_per_kw"])
+
+
+def _owed_costs(bill: Billing, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return what one kW of a month's coincident peak is billed after the horizon, at its value on the last day."""
+    owed = bill.charges.assign(paid_period=periods.index[-1] if len(periods) else "")
+    line = "coincident_peak_after_horizon"
+    return _rows(owed, CHARGE_MONTH, line, "opex", "paid_period", "end", owed["value_per_kw"])
 
 
 def ppa_costs(around: Environment, carbon_price_per_t: float) -> pd.DataFrame:

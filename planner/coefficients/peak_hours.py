@@ -8,6 +8,7 @@ import pandas as pd
 from planner.coefficients.tariff import demand_charges, valid_share
 from planner.coefficients.windows import local_window_mask
 from planner.inputs import Scenario
+from planner.inputs.named_hours import named_months
 
 
 def window_peaks(
@@ -38,7 +39,7 @@ def window_peaks(
     Returns
     -------
     DataFrame on the index of ``cells``; one column per charge and site, blank outside the window (months, kinds of
-    day, hours, dates; a ratchet's season counts too).
+    day, hours, dates; a ratchet's season counts too, and of a charge on named hours their months alone).
     """
     table = features.reindex(pd.MultiIndex.from_frame(cells[list(features.index.names)])).fillna(0.0)
     sites, charges = scenario.tables["sites"], demand_charges(scenario)
@@ -50,11 +51,16 @@ def window_peaks(
     columns = {}
     for row in own.merge(charges, on="tariff").itertuples():
         season = row.ratchet_season if row.ratchet_fraction > 0 else ()
-        months = sorted({*row.months, *season})
+        named = not pd.isna(row.named_hours)
+        months = named_months(str(row.named_hours)) if named else sorted({*row.months, *season})
         inside = local_window_mask(
             cells, float(offset[row.region]), months, row.day_type, row.hours, row.weekend_hours
         )
-        dated = row.ratchet_fraction > 0 or valid_share(scenario, cells, row.start_date, row.end_date) > 0
+        dated = (
+            named
+            or row.ratchet_fraction > 0
+            or valid_share(scenario, cells, row.start_date, row.end_date) > 0
+        )
         columns[f"{row.component} at {row.site}"] = np.where(inside & dated, heights[row.site], np.nan)
     return pd.DataFrame(columns, index=cells.index)
 

@@ -79,25 +79,23 @@ def energy_price_by_cell(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFram
 def demand_charges(scenario: Scenario) -> pd.DataFrame:
     """Return the demand charges of every tariff a hall pays, in the plan's currency.
 
-    A charge on named hours (coincident peak) stands on its own window, and every month it is billed counts
-    in the months of the window.
+    A charge on named hours (coincident peak) is among them from a year before it is billed: ``months`` are those it
+    is billed in, its days and hours those in which a later year's hours may be named (:mod:`coincident`).
 
     Returns
     -------
     DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_kw_month``, ``price_bare`` (before levies),
     ``levies`` (tuple), ``months`` (tuple),
     ``day_type``, ``hours`` and ``weekend_hours`` (tuples of local hours touched), ``ratchet_fraction``,
-    ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named``, ``tier_of``,
+    ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named_hours``, ``tier_of``,
     ``start_date``, ``end_date``.
     """
     tariffs = scenario.tables["tariffs"]
     rows = first_tiers(in_force(scenario, ("demand",)))
     windows = row_windows(rows)
     price = price_per_unit(rows) * levy_factor(rows, tariffs) * _fx(scenario, rows)
-    months = windows["months"].map(len).to_numpy(dtype=float)
-    named = rows["named_hours"].notna().to_numpy()
     plain = rows[["tariff", "component", "day_type"]].assign(
-        price_per_kw_month=np.where(named, price * MONTHS_PER_YEAR / np.maximum(months, 1.0), price),
+        price_per_kw_month=price,
         price_bare=price / levy_factor(rows, tariffs),
         levies=levies_on(rows, tariffs),
         months=windows["months"],
@@ -109,7 +107,7 @@ def demand_charges(scenario: Scenario) -> pd.DataFrame:
         tier_of=rows["tier_of"],
         minimum_kw=rows["minimum_kw"].fillna(0.0),
         contract_fraction=rows["contract_fraction"].fillna(0.0),
-        named=named,
+        named_hours=rows["named_hours"],
         start_date=rows["start_date"],
         end_date=rows["end_date"],
     )
@@ -242,7 +240,10 @@ def valid_share(
 
 
 def in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
-    """Return the rows of some kinds of charge that a hall pays on some day of the horizon."""
+    """Return the rows of some kinds of charge that a hall pays on some day of the horizon.
+
+    A charge on named hours counts before it is paid: it may rest on the horizon's peaks.
+    """
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
     used = sites.loc[sites["kind"] != "cloud", "tariff"]
     rows = tariffs[tariffs["charge"].isin(charges) & tariffs["tariff"].isin(used)]
@@ -253,7 +254,7 @@ def in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
     ends = [
         end_date(*row) for row in zip(periods["start_date"], periods["months"], periods["hours"], strict=True)
     ]
-    begins = rows["start_date"].isna() | (rows["start_date"] < max(ends))
+    begins = rows["start_date"].isna() | (rows["start_date"] < max(ends)) | rows["named_hours"].notna()
     lasts = rows["end_date"].isna() | (rows["end_date"] >= first)
     return rows[begins & lasts]
 

@@ -1,4 +1,4 @@
-"""The electricity bill by month: measured peaks, ratchets, floors."""
+"""The electricity bill by month: measured peaks, ratchets, coincident peaks, floors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def billed_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """A month is billed no less than it measured.
 
     month_peak_kw[s,d,m] - billed_kw[s,d,m]  <=  0
-    for every site s, demand charge d billed by month, month m in which it is billed
+    for every site s, demand charge d billed by month (none on named hours), month m in which it is billed
 
     month_peak_kw  kW measured in the month                             column month_peak_kw
     billed_kw      kW billed in the month                               column billed_kw
@@ -45,7 +45,9 @@ def billed_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     Dual: currency per kW; what one kW less measured would save in the month's own bill (<= 0).
     """
     billed = columns.frame("billed_kw")
-    rows = number_rows(billed[CHARGE_MONTH])
+    named = c.billing.charges.loc[c.billing.charges["named"].astype(bool), CHARGE_MONTH]
+    own = ~pd.MultiIndex.from_frame(billed[CHARGE_MONTH]).isin(pd.MultiIndex.from_frame(named))
+    rows = number_rows(billed.loc[own, CHARGE_MONTH])
     parts = [
         terms(rows, columns.frame("month_peak_kw"), CHARGE_MONTH, 1.0),
         terms(rows, billed, CHARGE_MONTH, -1.0),
@@ -76,6 +78,38 @@ def ratchet(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     return row_block("ratchet", labels, "<=", 0.0, parts)
 
 
+def coincident_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """A month's charge on named hours is billed the mean of the peaks of the year before it.
+
+    sum_{m'} w[d,m,m'] * month_peak_kw[s,d,m'] + H[s,d,m] * open[s,t] - billed_kw[s,d,m]  <=  0
+    for every site s, demand charge d on named hours, month m of period t in which it is billed
+    (m' the months of the horizon its bill rests on; open = 1 where opening costs nothing)
+
+    month_peak_kw  kW measured in the earlier month                     column month_peak_kw
+    open           1 while the site is open                             column open
+    billed_kw      kW billed in the month                               column billed_kw
+    w              share of the named hours in the earlier month        c.billing.coincident, share
+    H              kW that peaks before the horizon add                 c.billing.charges, history_kw
+
+    Dual: currency per kW; what one kW more of earlier peaks costs in the month (<= 0).
+    """
+    charges = c.billing.charges[
+        c.billing.charges["named"].astype(bool) & c.billing.charges["billed"].astype(bool)
+    ]
+    rows = number_rows(charges[CHARGE_MONTH])
+    past = columns.frame("month_peak_kw").rename(columns={"period": "past_period", "month": "past_month"})
+    pairs = c.billing.coincident.merge(rows, on=CHARGE_MONTH)
+    history = charges["history_kw"].to_numpy(float)
+    opened = columns.frame("open")
+    costly = _opens_at_a_cost(rows, opened)
+    parts = [
+        terms(pairs, past, PAST, "share"),
+        terms(rows.assign(kw=history)[history > 0], opened, ["site", "period"], "kw"),
+        terms(rows, columns.frame("billed_kw"), CHARGE_MONTH, -1.0),
+    ]
+    return row_block("coincident_peak", rows, "<=", np.where(costly, 0.0, -history), parts)
+
+
 def billed_floor(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """An open site is billed no less than the charge's floor.
 
@@ -92,9 +126,7 @@ def billed_floor(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     rows = number_rows(floors[CHARGE_MONTH])
     least = rows.assign(floor_kw=-floors["floor_kw"].to_numpy(float))
     opened = columns.frame("open")
-    costly = pd.MultiIndex.from_frame(rows[["site", "period"]]).isin(
-        pd.MultiIndex.from_frame(opened[["site", "period"]])
-    )
+    costly = _opens_at_a_cost(rows, opened)
     parts = [
         terms(rows, columns.frame("billed_kw"), CHARGE_MONTH, 1.0),
         terms(least, opened, ["site", "period"], "floor_kw"),
@@ -102,3 +134,8 @@ def billed_floor(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     return row_block(
         "billed_floor", rows, ">=", np.where(costly, 0.0, floors["floor_kw"].to_numpy(float)), parts
     )
+
+
+def _opens_at_a_cost(rows: pd.DataFrame, opened: pd.DataFrame) -> np.ndarray:
+    site_period = pd.MultiIndex.from_frame(opened[["site", "period"]])
+    return np.asarray(pd.MultiIndex.from_frame(rows[["site", "period"]]).isin(site_period), dtype=bool)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from pandas.core.groupby import SeriesGroupBy
 
 from planner.coefficients import Coefficients
 from planner.coefficients.bill_tiers import LADDER_MONTH
@@ -22,7 +23,8 @@ def settled_bill(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> n
     """Return the values with every bill column at what the load makes it.
 
     month_peak_kw = max over its blocks of grid_kw
-    billed_kw     = max(month_peak_kw, floor x open, ratchet x earlier month_peak_kw)
+    billed_kw     = max(month_peak_kw, floor x open, ratchet x earlier month_peak_kw), of named hours
+                    max(mean of earlier month_peak_kw + history x open, floor x open)
     minimum_topup = what the counted charges and earlier top-ups leave open of the least owed
     bill_tier     = part of the month's MWh or billed kW between the tier's start and its end
     """
@@ -105,11 +107,18 @@ def _billed(c: Coefficients, columns: ColumnIndex, values: np.ndarray, measured:
         values[opened["column"].to_numpy(int)], index=pd.MultiIndex.from_frame(opened[["site", "period"]])
     )
     is_open = share.reindex(pd.MultiIndex.from_frame(labels[["site", "period"]])).fillna(1.0).to_numpy(float)
-    floor = c.billing.charges.set_index(CHARGE_MONTH)["floor_kw"].reindex(index).to_numpy(float)
-    past = c.billing.look_back
-    owed = past["ratchet_fraction"].to_numpy(float) * measured.reindex(
-        pd.MultiIndex.from_frame(past[PAST])
-    ).to_numpy(float)
-    ratchet = pd.Series(owed, index=pd.MultiIndex.from_frame(past[CHARGE_MONTH])).groupby(level=CHARGE_MONTH)
-    looked_back = ratchet.max().reindex(index).fillna(0.0).to_numpy(float)
-    return np.maximum(np.maximum(measured.reindex(index).to_numpy(float), looked_back), floor * is_open)
+    charges = c.billing.charges.set_index(CHARGE_MONTH)[["floor_kw", "history_kw", "named"]].reindex(index)
+    looked_back = earlier_kw(c.billing.look_back, "ratchet_fraction", measured).max()
+    rested_on = earlier_kw(c.billing.coincident, "share", measured).sum()
+    named = rested_on.reindex(index).fillna(0.0).to_numpy(float) + charges["history_kw"].to_numpy() * is_open
+    own = np.where(charges["named"].astype(bool), named, measured.reindex(index).to_numpy(float))
+    floor = np.maximum(looked_back.reindex(index).fillna(0.0).to_numpy(float), charges["floor_kw"] * is_open)
+    return np.maximum(own, floor)
+
+
+def earlier_kw(pairs: pd.DataFrame, share: str, measured: pd.Series) -> SeriesGroupBy:
+    """Return a share of each earlier month's measured kW, grouped by the month that looks back at it."""
+    kw = pairs[share].to_numpy(float) * measured.reindex(pd.MultiIndex.from_frame(pairs[PAST])).to_numpy(
+        float
+    )
+    return pd.Series(kw, index=pd.MultiIndex.from_frame(pairs[CHARGE_MONTH])).groupby(level=CHARGE_MONTH)

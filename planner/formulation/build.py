@@ -73,6 +73,7 @@ FAMILIES: Mapping[str, Family] = {
         bill_constraints.month_peak,
         bill_constraints.billed_peak,
         bill_constraints.ratchet,
+        bill_constraints.coincident_peak,
         bill_constraints.billed_floor,
         energisation_constraints.path_power,
         energisation_constraints.energised_load,

@@ -18,7 +18,7 @@ from planner.inputs import Scenario
 from planner.performance import PointSet
 from planner.plan.decisions import decision_frames
 from planner.plan.finance import finance_frames, finance_headline, finance_views
-from planner.plan.ledger import cost_ledger, liability_after_horizon
+from planner.plan.ledger import cost_ledger, liability_after_horizon, peaks_after_horizon
 from planner.plan.metrics import metric_frame
 from planner.plan.plan import Plan
 from planner.plan.pools import pool_latency, pools_of_plan
@@ -131,7 +131,8 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
         "nominal_tokens": bool(c.shapes["opaque"].any()),
         "unserved_fraction": float(missing / asked) if asked else 0.0,
         "liability_after_horizon": liability_after_horizon(c, frames["orders"])
-        + float(frames["colo_contracts"]["owed_after_horizon"].sum()),
+        + float(frames["colo_contracts"]["owed_after_horizon"].sum())
+        + peaks_after_horizon(frames["billed_peaks"]),
         "input_hash": scenario.input_hash,
         "warnings": list(scenario.warnings),
     }

@@ -7,19 +7,27 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.billing import CHARGE_MONTH
+from planner.formulation.bill_values import earlier_kw
 from planner.formulation.blocks import ColumnIndex
 from planner.units import MONEY_PER_K
 
+BILLED_PEAKS = [
+    *(*CHARGE_MONTH, "measured_kw", "billed_kw", "floor_kw", "ratchet_kw", "coincident_kw"),
+    *("named", "price_per_kw", "amount", "owed_after_horizon"),
+]
+
 
 def billed_peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
-    """Return site, component, period, month, measured_kw, billed_kw, floor_kw, ratchet_kw, price_per_kw, amount.
+    """Return site, component, period, month, measured_kw, billed_kw, floor_kw, ratchet_kw, coincident_kw, named,
+    price_per_kw, amount, owed_after_horizon.
 
-    ``ratchet_kw`` is the share of an earlier peak of the horizon that the month is billed at least.
+    ``ratchet_kw`` is the share of an earlier peak of the horizon that the month is billed at least, ``coincident_kw``
+    what its charge on named hours makes of the peaks of the year before, in the horizon. ``owed_after_horizon`` is
+    what the month's own coincident peak is billed after the horizon, undiscounted.
     """
-    charges = c.billing.charges
     measured = columns.frame("month_peak_kw")
     billed = columns.frame("billed_kw")
-    table = charges.merge(
+    table = c.billing.charges.merge(
         measured.assign(measured_kw=values[measured["column"].to_numpy(int)]).drop(columns="column"),
         on=CHARGE_MONTH,
     ).merge(
@@ -27,20 +35,18 @@ def billed_peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> p
         on=CHARGE_MONTH,
         how="left",
     )
-    past = c.billing.look_back.merge(
-        table[[*CHARGE_MONTH, "measured_kw"]].rename(
-            columns={"period": "past_period", "month": "past_month", "measured_kw": "past_kw"}
-        ),
-        on=["site", "component", "past_period", "past_month"],
-    )
-    owed = (past["past_kw"] * past["ratchet_fraction"]).groupby([past[name] for name in CHARGE_MONTH]).max()
     at = pd.MultiIndex.from_frame(table[CHARGE_MONTH])
+    kw = table["measured_kw"].set_axis(at)
+    ratchet = earlier_kw(c.billing.look_back, "ratchet_fraction", kw).max()
+    coincident = earlier_kw(c.billing.coincident, "share", kw).sum()
     billed_kw = table["billed_kw"].fillna(0.0)
     return table.assign(
         billed_kw=billed_kw,
-        ratchet_kw=owed.reindex(at).fillna(0.0).to_numpy(float),
+        ratchet_kw=ratchet.reindex(at).fillna(0.0).to_numpy(float),
+        coincident_kw=coincident.reindex(at).fillna(0.0).to_numpy(float),
         amount=billed_kw * table["price_per_kw"],
-    )[[*CHARGE_MONTH, "measured_kw", "billed_kw", "floor_kw", "ratchet_kw", "price_per_kw", "amount"]]
+        owed_after_horizon=table["measured_kw"] * table["owed_per_kw"],
+    )[BILLED_PEAKS]
 
 
 def topups(columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:

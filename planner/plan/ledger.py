@@ -93,6 +93,11 @@ def _sunk(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
     ).astype({"workload": "str", "decided_period": "str"})
 
 
+def peaks_after_horizon(billed_peaks: pd.DataFrame) -> float:
+    """Return what coincident peaks of the horizon are billed after it, undiscounted."""
+    return float(billed_peaks["owed_after_horizon"].sum())
+
+
 def liability_after_horizon(c: Coefficients, orders: pd.DataFrame) -> float:
     """Return undiscounted term payments that fall after the horizon (leases and reservations still running).
 

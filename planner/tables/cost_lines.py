@@ -81,6 +81,9 @@ DECLARED = (
     CostLine("energy_tiers", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
     CostLine("demand_charge", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
     CostLine("demand_tiers", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
+    CostLine(
+        "coincident_peak_after_horizon", "opex", "owed", "site", LOAD, "electricity", "elsewhere", "Other"
+    ),
     CostLine("tariff_fixed", "opex", "paid", "site", STANDS, "electricity", "electricity", "Other"),
     # A minimum tops up what too little load leaves unpaid: it is idle cost, not the load's.
     CostLine("minimum_take", "opex", "paid", "site", STANDS, "electricity", "electricity", "Other"),
@@ -125,7 +128,7 @@ PAID_LINES = lines_with(lambda line: line.nature == "paid")
 KEPT_LINES = lines_with(lambda line: line.nature == "kept")
 """Lines that are a value at the end of the horizon, no payment."""
 OWED_LINES = lines_with(lambda line: line.nature == "owed")
-"""Charges for terms that outlive the horizon: no payment inside it."""
+"""Charges for terms and peaks that outlive the horizon: no payment inside it."""
 LOAD_LINES = lines_with(lambda line: line.follows_load)
 """Lines that follow load by themselves."""
 ELECTRICITY_LINES = lines_with(lambda line: line.unit_cost_part == "electricity")

@@ -18,7 +18,7 @@ from planner.tables.schema import (
 
 PEAK_HISTORY = Table(
     "peak_history",
-    "billing peaks of existing load before the horizon, for ratchets",
+    "billing peaks of existing load before the horizon, for ratchets and charges on named hours",
     ("site", "component", "month"),
     (
         key("site", "which site", "sites.site"),
@@ -27,7 +27,8 @@ PEAK_HISTORY = Table(
         number(
             "peak_kw",
             "kW at the meter",
-            "highest interval of the month inside the charge's days and hours",
+            "highest interval of the month inside the charge's days and hours; of named hours the mean kW of those of "
+            "the month",
             required=True,
             band=(0, 5e6),
         ),
@@ -95,7 +96,9 @@ TARIFFS = Table(
         ),
         text(
             "named_hours",
-            "local hours named afterwards whose mean kW is billed: 2026-06-24T16:00;2026-07-20T17:00",
+            "local hours named afterwards whose mean kW is billed for a year from start_date (blank = from January "
+            "after them): 2026-06-24T16:00;2026-07-20T17:00; later years rest on the same months a year later, each at "
+            "its highest kW in the charge's hours and days",
         ),
         fraction("power_factor", "kW per kVA assumed for kVA units"),
         keys("applies_to", "components a levy is a share of, or that count towards a minimum; blank = all"),

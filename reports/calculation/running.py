@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.tables.cost_lines import OWED_LINES
 from reports import styles
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
@@ -112,6 +113,7 @@ PLAN_LINES = {
     "demand_tiers": "Demand tiers above or below the first tier's price",
     "minimum_take": "Top-up of minimum bills",
     "property_tax": "Property tax",
+    "coincident_peak_after_horizon": "Coincident peaks billed after the horizon, at their value on its last day",
     "ppa": "Energy contracts",
     "ppa_offset": "Energy charges of the tariff that contracts replace",
     "carbon_offset": "Carbon price of the grid, less that of the contracts that replace it",
@@ -131,7 +133,7 @@ def _plan_lines(rows: Rows) -> None:
             rows.plan_values("Amount as planned", "", str(site), "costs", currency, amount)
             for site, amount in zip(wide["site"], wide[names].to_numpy(float), strict=True)
         ]
-        rows.line_total(line, title, parts, "mid", currency)
+        rows.line_total(line, title, parts, "end" if line in OWED_LINES else "mid", currency)
 
 
 def charged_peaks(rows: Rows) -> pd.DataFrame:

@@ -113,7 +113,7 @@ def _after(page: Page) -> None:
         (
             "Payments still owed",
             content.number("liability_after_horizon"),
-            "terms that outlive the horizon, undiscounted",
+            "terms, and coincident peaks billed the year after, undiscounted",
         ),
         ("Book value of the existing fleet", sunk, "sunk: shown, in no total"),
     ):

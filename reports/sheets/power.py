@@ -11,6 +11,7 @@ from reports import styles
 from reports.blocks import list_block, time_block, time_columns
 from reports.charts import ROWS, used_and_limit
 from reports.content import Content, by_period
+from reports.costs import truth
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
 from reports.sheets.colocation import colocation
@@ -266,17 +267,21 @@ MONTH_COLUMNS = [
     "billed_kw",
     "in_force",
     "ratchet_kw",
+    "coincident_kw",
     "floor_kw",
     "price_per_kw",
     "amount",
+    "owed_after_horizon",
 ]
 
 
 def _billed_months(page: Page) -> None:
     """Write the charges billed by month: measured against billed kW, and what sets the billed one."""
-    peaks = page.content.frame("billed_peaks", [name for name in MONTH_COLUMNS if name != "in_force"])
+    names = [name for name in MONTH_COLUMNS if name != "in_force"]
+    peaks = page.content.frame("billed_peaks", [*names, "named"])
     if peaks.empty:
         return
+    peaks = peaks.assign(named=peaks["named"].map(truth).astype(bool))
     section(page, "Demand charges by month: billed against measured peak", len(MONTH_COLUMNS))
     rows = peaks.assign(in_force=in_force(peaks))
     labels = {
@@ -285,23 +290,29 @@ def _billed_months(page: Page) -> None:
         "month": Label("Month", width=10),
         "in_force": Label("Billed by", width=16),
         "ratchet_kw": Label("Ratchet of an earlier peak", "kW", styles.QUANTITY, 14),
+        "coincident_kw": Label("Peaks of the year before", "kW", styles.QUANTITY, 14),
         "floor_kw": Label("Floor", "kW", styles.QUANTITY, 12),
         "price_per_kw": Label("Price", "{currency}/kW", styles.ENERGY_PRICE, 12),
+        "owed_after_horizon": Label("Peak billed after the horizon", "{currency}", styles.MONEY, 16),
     }
     list_block(page, rows, MONTH_COLUMNS, labels)
 
 
 def in_force(peaks: pd.DataFrame) -> np.ndarray:
-    """Return what sets the billed kW of each month: measured peak, ratchet, floor, or that it is not billed."""
+    """Return what sets the billed kW of each month, or that it is not billed.
+
+    The measured peak, a ratchet, the peaks of the year before (of hours named afterwards, with the history), a floor.
+    """
     slack = 1e-6 * peaks["billed_kw"].abs().clip(lower=1.0)
     billed = peaks["billed_kw"] - slack
     return np.select(
         [
             peaks["price_per_kw"].le(0),
-            peaks["measured_kw"] >= billed,
+            peaks["named"] & (peaks["floor_kw"] < billed),
+            ~peaks["named"] & (peaks["measured_kw"] >= billed),
             peaks["ratchet_kw"] >= billed,
         ],
-        ["not billed", "measured peak", "ratchet"],
+        ["not billed", "peaks of the year before", "measured peak", "ratchet"],
         "floor",
     )
 

@@ -117,11 +117,14 @@ def test_demand_charges_keep_their_window_ratchet_and_contract_share():
     assert table.loc["minimum", "contract_fraction"] == 0.85
 
 
-def test_a_coincident_peak_carries_its_whole_year_in_the_months_of_its_window():
-    named = charge("cp", "demand", 4, "kw_month", months="6-9", hours="16-18", named_hours="2026-06-24T16:00")
-    table = demand_charges(scenario([ENERGY, named])).set_index("component")
-    assert table.loc["cp", "price_per_kw_month"] == pytest.approx(4 * 12 / 4 * 0.25)
-    assert bool(table.loc["cp", "named"])
+def test_a_charge_on_named_hours_counts_before_the_year_it_is_billed_in():
+    named = charge("cp", "demand", 4, "kw_month", hours="16-18", named_hours="2027-06-24T16:00")
+    case = scenario([ENERGY, named | {"start_date": "2028-01-01"}])
+    table = demand_charges(case).set_index("component")
+    assert table.loc["cp", "price_per_kw_month"] == pytest.approx(4 * 0.25)
+    assert table.loc["cp", "hours"] == (16, 17)
+    past = named | {"end_date": "2026-12-31", "named_hours": "2025-06-24T16:00"}
+    assert demand_charges(scenario([ENERGY, past])).empty
 
 
 def test_of_a_ladder_the_plain_price_is_the_first_tiers():

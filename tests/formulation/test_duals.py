@@ -276,12 +276,13 @@ def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
         "failure_capacity": (
             busy() | dict(failure_terms()), {"failure": "no hall", "product": "box", "site": "campus"}, 0.01,
         ),
+        "coincident_peak": (campus_only(), {"component": "4cp", "month": "2027-07"}, 0.1),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("family", ["concentration", "failure_capacity"])
+@pytest.mark.parametrize("family", ["concentration", "failure_capacity", "coincident_peak"])
 def test_a_dual_is_the_price_of_one_more_on_a_right_side_of_nothing(family):
-    # A unit from a vendor beyond its share; a unit that stands after a loss.
+    # A unit from a vendor beyond its share; a unit that stands after a loss; a kW less of a coincident peak.
     frames, row, step = unlimited_rows()[family]
     model = build_model(tiny(**frames))
     solution = solve(model.problem, RELAXED)

@@ -50,22 +50,54 @@ def test_tiers_whose_steps_differ_between_hours_are_named() -> None:
         assert any("price steps differ" in text for text in warnings) is named
 
 
-def test_hours_named_afterwards_are_told_apart_from_the_year_a_plan_bills_them_in() -> None:
+def coincident(**more):
     rows = scenario_rows.tables()
     first = next(row["tariff"] for row in rows["sites"] if row.get("tariff"))
-    peak = {
+    plain = {
         **scenario_rows.STATED,
         "tariff": first,
         "component": "coincident",
         "charge": "demand",
         "price": 10,
     }
-    peak |= {"price_unit": "kw_year", "currency": "USD", "day_type": "all"}
-    for named in (None, "2027-06-24T16:00"):
-        warnings = scenario_rows.scenario(
-            {"tariffs": [*rows["tariffs"], peak | {"named_hours": named}]}
-        ).warnings
-        assert any("named afterwards" in text for text in warnings) is (named is not None)
+    peak = plain | {"price_unit": "kw_year", "currency": "USD", "day_type": "all"}
+    return rows, peak | {"named_hours": "2026-06-24T16:00;2026-09-02T17:00"} | more
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"named_hours": "24 June at four"}, "local hours such as"),
+        ({"named_hours": "2025-06-24T16:00;2026-06-24T16:00"}, "hours of one year"),
+        ({"ratchet_fraction": 0.8}, "looks back by itself"),
+        ({"named_hours": "2027-06-24T16:00", "start_date": "2026-01-01"}, "must not lie after the year"),
+        ({"charge": "fixed", "price_unit": "month"}, "only a charge of kind demand"),
+    ],
+)
+def test_a_charge_on_named_hours_that_cannot_be_billed_is_a_fault(more, said) -> None:
+    rows, peak = coincident(**more)
+    with pytest.raises(InputError, match=said):
+        scenario_rows.scenario({"tariffs": [*rows["tariffs"], peak]})
+
+
+def test_hours_outside_the_window_of_later_years_are_told() -> None:
+    for hours, told in (("15-18", False), ("16-17", True), (None, False)):
+        rows, peak = coincident(hours=hours)
+        warnings = scenario_rows.scenario({"tariffs": [*rows["tariffs"], peak]}).warnings
+        assert any("2026-09-02 17:00:00 is outside" in text for text in warnings) is told
+
+
+def test_a_history_of_coincident_peaks_states_every_month_or_none() -> None:
+    rows, peak = coincident()
+    site = next(row["site"] for row in rows["sites"] if row.get("tariff"))
+    known = [
+        {"site": site, "component": "coincident", "month": f"2026-{month:02d}-01", "peak_kw": 100}
+        for month in (6, 9)
+    ]
+    tables = {"tariffs": [*rows["tariffs"], peak]}
+    scenario_rows.scenario(tables | {"peak_history": known})
+    with pytest.raises(InputError, match="rests on its peaks of 2026-06 too"):
+        scenario_rows.scenario(tables | {"peak_history": known[1:]})
 
 
 def test_contracts_that_cover_more_than_the_load_at_once_are_a_fault() -> None:

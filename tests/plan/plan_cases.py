@@ -801,8 +801,8 @@ def survives() -> Scenario:
 
 
 def metered() -> Scenario:
-    """The bill in full: tiers of energy and demand, a ratchet, a minimum; two contracts, limits on carbon and water,
-    and a service that may wait for the cheap hours.
+    """The bill in full: tiers of energy and demand, a ratchet, a coincident peak, a minimum; two contracts, limits on
+    carbon and water, and a service that may wait for the cheap hours.
     """
     tables = base_tables()
     energy, _, peak, meter = tables["tariffs"]
@@ -814,7 +814,13 @@ def metered() -> Scenario:
         energy | {"component": "night", "hours": "00-06", "price": -0.02},
         kw | {"component": "first kw", "tier_from": 0},
         kw | {"component": "more kw", "tier_from": 40, "price": 12},
+        peak | {"component": "named", "price": 2, "named_hours": "2026-02-11T17:00;2026-05-13T17:00"},
         meter | {"component": "least", "charge": "minimum", "price": 3_400},
+    ]
+    earlier = {"site": "hall", "component": "named"}
+    tables["peak_history"] = [
+        earlier | {"month": "2026-02-01", "peak_kw": 30},
+        earlier | {"month": "2026-05-01", "peak_kw": 20},
     ]
     contract = {"site": "hall", "currency": "EUR", "gco2_per_kwh": 20, **SAID}
     tables["ppas"] = [

@@ -87,7 +87,7 @@ JUDGED_WITH_OTHERS = {
     "water_limit": "resource_limits",
     "ppa_share": "ppa",
     "ppa_delivery": "ppa",
-    **dict.fromkeys(("month_peak", "billed_floor", "ratchet"), "billed_months"),
+    **dict.fromkeys(("month_peak", "billed_floor", "ratchet", "coincident_peak"), "billed_months"),
     **dict.fromkeys(("peak_chosen", "peak_attained"), "billed_months"),
     **dict.fromkeys(("bill_tier_balance", "bill_tier_filled"), "cost energy_tiers"),
     **dict.fromkeys(("bill_tier_width", "bill_tier_gate"), "cost energy_tiers"),

@@ -184,6 +184,7 @@ FRAMES = [
     Tampering("deferral_window", "metered", "waiting", "requests_waiting", times(50)),
     Tampering("billed_months", "metered", "billed_peaks", "billed_kw", times(0.99)),
     Tampering("billed_months", "metered", "billed_peaks", "amount", times(1.01)),
+    Tampering("billed_months", "metered", "billed_peaks", "owed_after_horizon", times(1.01), "largest"),
     Tampering("minimum_bill", "metered", "topups", "amount", plus(9), "largest"),
     Tampering("ppa", "metered", "ppa", "ppa_kw", times(1.01), {"ppa": "wind"}),
     Tampering("ppa", "metered", "ppa", "ppa_kw", times(1.01), {"ppa": "river"}),
@@ -229,7 +230,10 @@ LINES = {
     "owned": ("facility_build", "cooling_build", "facility_residual", "cooling_maintenance", "site_opening"),
     "optional": ("optional_demand_value",),
     "survives": ("egress",),
-    "metered": ("energy_tiers", "demand_tiers", "minimum_take", "ppa", "ppa_offset"),
+    "metered": (
+        *("energy_tiers", "demand_tiers", "minimum_take", "ppa", "ppa_offset"),
+        "coincident_peak_after_horizon",
+    ),
     "unpowered": ("site_module", "site_module_residual", "delivered_not_powered"),
 }
 LEDGER = [

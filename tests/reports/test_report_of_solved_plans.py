@@ -11,8 +11,15 @@ from plan_cases import solved
 
 from reports import write_workbook
 
-CHOSEN = ("bridged", "optional", "far_apart", "owned", "unpowered")
-"""Cases that together have every contract mode, currency, charge, hall, residual, opening and module."""
+CHOSEN = (
+    "bridged",
+    "optional",
+    "far_apart",
+    "owned",
+    "unpowered",
+    pytest.param("metered", marks=pytest.mark.slow),
+)
+"""Cases that together have every contract mode, currency, charge, bill, hall, residual, opening and module."""
 
 
 @pytest.fixture(scope="module", params=CHOSEN)

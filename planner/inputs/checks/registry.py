@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from planner.errors import Fault
 from planner.inputs.checks import (
     chain_rules,
+    coincident_rules,
     colocation_rules,
     contract_rules,
     demand_rules,
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     *failure_rules.RULES,
     *tariff_rules.RULES,
     *ladder_rules.RULES,
+    *coincident_rules.RULES,
     *plausibility_rules.RULES,
 )
 

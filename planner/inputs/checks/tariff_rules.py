@@ -192,18 +192,6 @@ def plan_bills_the_charge_in_full(view: View) -> Iterator[Finding]:
         yield Notice(sites.fault(at, "tariff", message))
 
 
-def coincident_peaks_are_billed_a_year_later(view: View) -> Iterator[Finding]:
-    """Yield sites whose tariff bills hours named afterwards, which a plan bills in the year they fall in."""
-    sites, tariffs = view["sites"], view["tariffs"].frame
-    named = set(tariffs.loc[tariffs["named_hours"].notna(), "tariff"])
-    for at in rows_where(sites, (sites.frame["kind"] != "cloud") & sites.frame["tariff"].isin(named)):
-        message = (
-            "bills the kW of hours named afterwards in the following year: a plan bills the window of the charge "
-            "in the same year; `planner bill` bills the named hours a year later"
-        )
-        yield Notice(sites.fault(at, "tariff", message))
-
-
 def tiers_of_windows_agree(view: View) -> Iterator[Finding]:
     """Yield sites whose tariff has energy tiers in windows that a plan can only bill at their mean."""
     sites, tariffs = view["sites"], view["tariffs"].frame
@@ -335,10 +323,6 @@ RULES = (
     Rule(
         plan_bills_the_charge_in_full,
         ("sites.tariff", "sites.kind", "sites.contract_kw", "tariffs.charge", "tariffs.contract_fraction"),
-    ),
-    Rule(
-        coincident_peaks_are_billed_a_year_later,
-        ("sites.tariff", "sites.kind", "tariffs.named_hours"),
     ),
     Rule(
         tiers_of_windows_agree,

@@ -21,6 +21,7 @@ from planner.plan.audit.hardware_costs import (
     rent_entries,
 )
 from planner.plan.audit.minimum_bills import topup_entries
+from planner.plan.audit.month_bills import coincident_entries
 from planner.plan.audit.property_tax import tax_entries
 from planner.plan.audit.report import beside, total
 from planner.plan.audit.resales import resale_entries
@@ -82,6 +83,7 @@ SOURCES: Mapping[str, Source] = {
     "egress": egress_entries,
     "optional_demand_value": value_entries,
     "commitment_after_horizon": commitment_entries,
+    "coincident_peak_after_horizon": coincident_entries,
     "sunk_book_value": sunk_entries,
 }
 """Every cost line, and what recomputes it."""

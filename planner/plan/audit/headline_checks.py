@@ -11,6 +11,7 @@ from planner.plan.audit.api_costs import SERVICE, api_made, routed_requests
 from planner.plan.audit.colocation import owed_after_horizon
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import per_hour
+from planner.plan.audit.month_bills import month_bills
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 from planner.plan.audit.write_offs import own_write_offs
 from planner.tables.cost_lines import lines_with
@@ -222,11 +223,12 @@ def horizon_hours(books: Accounts) -> Check:
 
 
 def liability_after_horizon(books: Accounts) -> Check:
-    """Return the check of liability_after_horizon: payments of leases and reservations that fall after the
-    last day.
+    """Return the check of liability_after_horizon: payments of leases, reservations and coincident peaks that fall
+    after the last day.
 
     units x price per year (8,760 hours or 12 months) x years of the term beyond the horizon, undiscounted, but for the
-    share paid up front; least rent of colocation contracts likewise, month by month
+    share paid up front; least rent of colocation contracts likewise, month by month; what the horizon's peaks are
+    billed later
     """
     orders, periods = books.orders, books.facts.periods
     termed = orders[orders["mode"].isin(("lease", "reserved"))]
@@ -239,6 +241,7 @@ def liability_after_horizon(books: Accounts) -> Check:
     open_share = 1.0 - termed["upfront_fraction"].fillna(0.0)
     own = float((termed["units"] * yearly * left.clip(lower=0.0) * open_share).sum())
     own += float(owed_after_horizon(books)["owed"].sum())
+    own += float(month_bills(books)["owed"].sum())
     return _one("liability_after_horizon", books.headline("liability_after_horizon"), {"recomputed": own})
 
 

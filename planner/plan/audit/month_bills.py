@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -11,6 +13,7 @@ from planner.coefficients.tariff import in_force
 from planner.coefficients.windows import local_window_mask
 from planner.inputs.windows import parse_months
 from planner.plan.audit.books import Books
+from planner.plan.audit.coincident_bills import coincident_kw, owed_per_kw
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import entries
 from planner.plan.audit.report import Check, beside, compare, total
@@ -19,22 +22,25 @@ from planner.units import MONTHS_PER_YEAR
 CHARGE_MONTH = ["site", "component", "period", "month"]
 USUAL_MONTHS_BACK = 11
 """Months a ratchet looks back where the tariff states none."""
+TINY = 1e-9
+"""Amounts below are no entry of the ledger."""
 
 
 def by_month(books: Books) -> pd.Series:
     """Return which (site, component) are billed month by month: index site, component; True.
 
-    All charges with a ratchet, a floor or tiers, or beside a minimum bill are; others are where the plan says so.
+    All charges with a ratchet, a floor, tiers or named hours, or beside a minimum bill are; others are where the plan
+    says so.
     """
     sites = books.facts.sites
     own = sites[sites["kind"].ne("cloud")].reset_index()
     pairs = own.merge(books.facts.demand_charges, on="tariff", how="inner")
-    pairs = pairs[~pairs["named"].astype(bool)]
     stated = books["billed_peaks"]
     listed = pd.MultiIndex.from_frame(stated[["site", "component"]].drop_duplicates())
     tariffs = books.facts.scenario.tables["tariffs"]
     topped = pairs["tariff"].isin(set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"]))
     needed = (pairs["ratchet_fraction"] > 0) | (_least_kw(pairs) > 0) | pairs["tier_of"].notna() | topped
+    needed |= pairs["named_hours"].notna()
     index = pd.MultiIndex.from_frame(pairs[["site", "component"]])
     return pd.Series(needed.to_numpy(bool) | index.isin(listed), index=index)
 
@@ -49,11 +55,10 @@ def owed_sites(books: Books) -> set[str]:
     """Return the sites that owe a least kW, or a share of a peak before the horizon, while they are open."""
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
     pairs = own.merge(books.facts.demand_charges, on="tariff", how="inner")
-    pairs = pairs[~pairs["named"].astype(bool)]
     history = books.facts.scenario.tables["peak_history"]
     known = pd.MultiIndex.from_frame(history.loc[history["peak_kw"] > 0, ["site", "component"]])
     stated = pd.MultiIndex.from_frame(pairs[["site", "component"]]).isin(known)
-    ratchets = (pairs["ratchet_fraction"] > 0) & stated
+    ratchets = ((pairs["ratchet_fraction"] > 0) | pairs["named_hours"].notna()) & stated
     floors = set(pairs.loc[(_least_kw(pairs) > 0) | ratchets, "site"])
     least = in_force(books.facts.scenario, ("minimum",))
     least = least[least["price"] > 0]
@@ -74,8 +79,20 @@ def month_bills(books: Books) -> pd.DataFrame:
     """Return site, component, period, month, measured_kw, billed_kw, price_per_kw, looking back month by month.
 
     billed = max(measured, ratchet x highest earlier peak that counts, least kW x open)
+    billed = max(mean peak of the named hours' months + that of the history x open, least kW x open)   on named hours
+
+    ``owed`` and ``owed_value`` are what a month's peak is billed after the horizon.
     """
-    columns = [*CHARGE_MONTH, "measured_kw", "billed_kw", "price_per_kw", "price_bare", "share"]
+    columns = [
+        *CHARGE_MONTH,
+        "measured_kw",
+        "billed_kw",
+        "price_per_kw",
+        "price_bare",
+        "share",
+        "owed",
+        "owed_value",
+    ]
     cells = billing_cells(dated_periods(books), books["block_cells"])
     kind = by_month(books)
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
@@ -87,8 +104,10 @@ def month_bills(books: Books) -> pd.DataFrame:
 
 
 def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
-    # Other months than the charge's own matter only to a ratchet that looks back at them.
-    measured_in = tuple(range(1, MONTHS_PER_YEAR + 1)) if row["ratchet_fraction"] > 0 else row["months"]
+    # Other months than the charge's own matter only where later months look back at them.
+    named = not pd.isna(row["named_hours"])
+    looked_at = named or row["ratchet_fraction"] > 0
+    measured_in = tuple(range(1, MONTHS_PER_YEAR + 1)) if looked_at else row["months"]
     inside = local_window_mask(
         cells, row["utc_offset_h"], measured_in, row["day_type"], row["hours"], row["weekend_hours"]
     )
@@ -129,10 +148,35 @@ def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
                 "price_per_kw": row["price_bare"] * levied * held,
                 "price_bare": row["price_bare"] * held,
                 "share": held,
+                "owed": 0.0,
+                "owed_value": 0.0,
             }
         )
         known.append((now, measured))
+    if named:
+        _bill_named(books, row, rows, known, {"least": least, "open": is_open, "earlier": earlier})
     return rows
+
+
+def _bill_named(
+    books: Books, row: dict, rows: list[dict], known: list[tuple[int, float]], more: dict[str, Any]
+) -> None:
+    """Bill the months of a charge on named hours the peaks they rest on, in place of their own."""
+    measured: dict[pd.Period, list[float]] = {}
+    for when, kw in known:
+        measured.setdefault(_calendar(when), []).append(kw)
+    earlier = {_calendar(when): kw for when, kw in more["earlier"]}
+    numbers = [when for when, _ in known]
+    owed = owed_per_kw(row, numbers, books.facts.scenario.settings.discount_rate_fraction)
+    for bill, when in zip(rows, numbers, strict=True):
+        inside, before = coincident_kw(row, when, measured, earlier)
+        share = float(more["open"].get((bill["site"], bill["period"]), 1.0))
+        bill["billed_kw"] = max(inside + before * share, more["least"] * share)
+        bill["owed"], bill["owed_value"] = (bill["measured_kw"] * per_kw for per_kw in owed[when])
+
+
+def _calendar(month: int) -> pd.Period:
+    return pd.Period(year=month // MONTHS_PER_YEAR, month=month % MONTHS_PER_YEAR + 1, freq="M")
 
 
 def _held(row: dict, month: dict) -> float:
@@ -161,6 +205,14 @@ def month_entries(books: Books) -> pd.DataFrame:
     return entries(bills, "demand_charge", "opex", "mid", bills["billed_kw"] * bills["price_per_kw"])
 
 
+def coincident_entries(books: Books) -> pd.DataFrame:
+    """Return what coincident peaks of the horizon are billed after it: a value on its last day, no payment."""
+    bills = month_bills(books)
+    last = bills.assign(period=books.facts.periods.index[-1])
+    rows = entries(last, "coincident_peak_after_horizon", "opex", "end", bills["owed_value"])
+    return rows[rows["amount"].abs() > TINY].reset_index(drop=True)
+
+
 def billed_months(books: Books) -> Check:
     """Return the check that every month is billed what the tariff bills: measured and billed kW, amount."""
     stated, own = books["billed_peaks"], month_bills(books)
@@ -176,4 +228,8 @@ def billed_months(books: Books) -> Check:
         total(billed["billed_kw"] * billed["price_per_kw"], billed, CHARGE_MONTH),
     )
     parts.append(amount.assign(quantity="amount"))
+    owed = beside(
+        total(stated["owed_after_horizon"], stated, CHARGE_MONTH), total(own["owed"], own, CHARGE_MONTH)
+    )
+    parts.append(owed.assign(quantity="owed_after_horizon"))
     return compare("billed_months", "billed_peak", pd.concat(parts, ignore_index=True), "==")

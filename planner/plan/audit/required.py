@@ -114,6 +114,7 @@ REQUIRED = {
         "measured_kw",
         "billed_kw",
         "amount",
+        "owed_after_horizon",
     ],
     "ppa": ["ppa", "site", "period", "block", "ppa_kw"],
     "footprint": ["site", "period", "carbon_t", "water_m3"],

@@ -1,0 +1,117 @@
+"""Rules about charges on hours named afterwards (coincident peaks)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
+from planner.inputs.named_hours import first_billed, month_number, named_times, peaks_behind
+from planner.inputs.windows import QUARTERS_PER_HOUR, parse_hours
+from planner.units import MONTHS_PER_YEAR
+
+
+def named_hours_can_be_billed(view: View) -> Iterator[Finding]:
+    """Yield hours that cannot be read, span a year, lie after their bill, or are of no plain demand charge."""
+    tariffs = view["tariffs"]
+    for at in rows_where(tariffs, tariffs.frame["named_hours"].notna()):
+        row = tariffs.frame.iloc[at]
+        if (times := _times(row)) is None:
+            yield tariffs.fault(at, "named_hours", "local hours such as 2026-06-24T16:00;2026-07-20T17:00")
+            continue
+        months = [month_number(time) for time in times]
+        if row["charge"] != "demand":
+            yield tariffs.fault(at, "named_hours", "only a charge of kind demand bills named hours")
+        if row["ratchet_fraction"] > 0:
+            yield tariffs.fault(
+                at, "ratchet_fraction", "a charge on named hours looks back by itself: leave blank"
+            )
+        if max(months) - min(months) >= MONTHS_PER_YEAR:
+            yield tariffs.fault(
+                at, "named_hours", "hours of one year: those of another are a charge of their own"
+            )
+        elif min(months) >= first_billed(row) + MONTHS_PER_YEAR:
+            yield tariffs.fault(
+                at, "named_hours", f"must not lie after the year billed from {row['start_date']:%Y-%m-%d}"
+            )
+
+
+def named_hours_lie_in_the_window(view: View) -> Iterator[Finding]:
+    """Yield hours outside the hours and days in which a plan expects those of later years."""
+    tariffs = view["tariffs"]
+    for at in rows_where(tariffs, tariffs.frame["named_hours"].notna()):
+        row = tariffs.frame.iloc[at]
+        times = _times(row) or []
+        try:
+            inside = {True: parse_hours(row["hours"]), False: parse_hours(row["hours"])}
+            if not pd.isna(row["weekend_hours"]):
+                inside[False] = parse_hours(row["weekend_hours"])
+        except ValueError:
+            continue
+        outside = [
+            time
+            for time in times
+            if row["day_type"] == ("weekend" if time.day_of_week < 5 else "weekday")
+            or not inside[time.day_of_week < 5][time.hour * QUARTERS_PER_HOUR]
+        ]
+        if outside:
+            message = (
+                f"{outside[0]} is outside the charge's hours and days, in which later years' peaks are taken"
+            )
+            yield Notice(tariffs.fault(at, "named_hours", message))
+
+
+def history_has_every_named_month(view: View) -> Iterator[Finding]:
+    """Yield sites that state some of the earlier peaks a charge on named hours rests on in the first month, not all."""
+    history, tariffs = view["peak_history"], view.frame("tariffs")
+    first = view.frame("periods")["start_date"].min()
+    named = tariffs[tariffs["named_hours"].notna()]
+    if pd.isna(first) or named.empty or history.frame.empty:
+        return
+    keyed = history.frame.assign(tariff=view.lookup(history.frame["site"], "sites", "tariff"))
+    stated = keyed["month"].dt.year * MONTHS_PER_YEAR + keyed["month"].dt.month - 1
+    for (tariff, component), rows in keyed.groupby(["tariff", "component"], sort=False):
+        own = named[(named["tariff"] == tariff) & (named["component"] == component)]
+        if own.empty or _times(own.iloc[0]) is None:
+            continue
+        start = month_number(first)
+        begin = max(start, first_billed(own.iloc[0])) if pd.notna(own["start_date"].iloc[0]) else start
+        needed = {month for month in peaks_behind(own.iloc[0], begin) if month < start}
+        for site, part in rows.groupby("site", sort=False):
+            if missing := sorted(needed - set(stated[part.index])):
+                names = ", ".join(
+                    f"{number // MONTHS_PER_YEAR}-{number % MONTHS_PER_YEAR + 1:02d}" for number in missing
+                )
+                at = keyed.index.get_loc(part.index[0])
+                message = f"{component} of {site} rests on its peaks of {names} too: state them, 0 where none"
+                yield history.fault(at, "month", message)
+
+
+def _times(row: pd.Series) -> list[pd.Timestamp] | None:
+    """Return the named hours, or None where they cannot be read."""
+    try:
+        return named_times(str(row["named_hours"])) or None
+    except ValueError:
+        return None
+
+
+NAMED = ("tariffs.named_hours", "tariffs.charge", "tariffs.start_date")
+RULES = (
+    Rule(named_hours_can_be_billed, (*NAMED, "tariffs.ratchet_fraction")),
+    Rule(
+        named_hours_lie_in_the_window,
+        (*NAMED, "tariffs.hours", "tariffs.weekend_hours", "tariffs.day_type"),
+    ),
+    Rule(
+        history_has_every_named_month,
+        (
+            *NAMED,
+            "peak_history.month",
+            "peak_history.site",
+            "peak_history.component",
+            "sites.tariff",
+            "periods.start_date",
+        ),
+    ),
+)
