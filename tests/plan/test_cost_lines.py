@@ -172,7 +172,7 @@ def test_every_line_is_on_the_sheets(every):
 
 
 def test_the_accounting_unit_cost_takes_rents_tokens_the_bill_staff_network_and_resale(every):
-    parts = accounting_cost(every.plan.scenario, every.c, every.plan.frames)
+    parts = accounting_cost(every.plan.frames)
     lines = every.plan["costs"].groupby("line")["amount"].sum()
     rents = ("lease", "reserved_rent", "on_demand_rent", "spot_rent")
     assert parts["accelerator rent"] == pytest.approx(lines[list(rents)].sum())
