@@ -149,7 +149,8 @@ def tell(result: ImportResult, target: Path, as_json: bool) -> None:
         echo_json({**document, "notes": list(result.notes), "rejected": rejected})
         return
     for row in rejected:
-        first = f"first: line {row['first_row']}, {row['example']}"
+        example = f", {row['example']}" if row["example"] else ""
+        first = f"first: line {row['first_row']}{example}"
         warn([f"{row['where']}: {row['rows']} rows rejected, {row['reason']} ({first})"])
     click.echo(f"wrote {target}: {', '.join(f'{name} {count}' for name, count in rows.items())}")
     for note in result.notes:

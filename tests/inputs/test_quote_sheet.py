@@ -132,3 +132,15 @@ def test_other_workbooks_and_empty_sheets_are_refused(template, tmp_path):
         import_quotes(text)
     with pytest.raises(InputError, match="exists already"):
         write_quotes(load_scenario("small"), template)
+
+
+def test_a_quote_for_one_chip_and_a_formula_are_told_once_each(template, tmp_path):
+    formula = PURCHASE | {"offer": "Quote C", "price": "=2*195000"}
+    with pytest.raises(InputError) as caught:
+        import_quotes(filled(template, tmp_path, PURCHASE | {"price": 40_000}, formula))
+    prices = [str(fault) for fault in caught.value.faults if str(fault.column).endswith("price)")]
+    assert sum("price of one chip?" in text for text in prices) == 1
+    cells = [
+        fault for fault in caught.value.faults if "formula" in fault.message or "required" in fault.message
+    ]
+    assert len(cells) == 1

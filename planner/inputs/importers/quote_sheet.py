@@ -16,7 +16,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 from planner.errors import Fault, InputError
 from planner.inputs.catalog import shipped_catalog
 from planner.inputs.cells import blank_values
-from planner.inputs.checks import contract_rules, offer_rules
+from planner.inputs.checks import contract_rules, offer_rules, price_rules
 from planner.inputs.checks.columns import check_columns
 from planner.inputs.checks.references import unknown_keys
 from planner.inputs.checks.registry import applies
@@ -63,7 +63,7 @@ def import_quotes(
     table = quote_table()
     silent = raw.columns.get("vendor"), raw.columns.get("price")
     not_quoted = [at for at in range(len(raw.rows)) if all(cells and cells[at] is None for cells in silent)]
-    raw = _without(raw, not_quoted)
+    raw_rows, raw = raw.rows, _without(raw, not_quoted)
     quotes, form = parse_table(table, raw, own=True)
     form += check_columns(quotes)
     faults += form
@@ -79,14 +79,27 @@ def import_quotes(
     if not len(raw.rows) and not faults:
         faults.append(Fault(raw.where, "holds no quote: every row lacks vendor and price"))
     if faults:
-        raise InputError(list(dict.fromkeys(faults)))
+        raise InputError(_once_per_cell(faults))
     date = quote_date or datetime.fromtimestamp(file.stat().st_mtime, tz=UTC).date().isoformat()
     rejections = Rejections()
-    rejections.add(raw.where, "not quoted: vendor and price are blank", len(not_quoted), 0, "")
+    first = raw_rows[not_quoted[0]] if not_quoted else 0
+    rejections.add(raw.where, "not quoted: vendor and price are blank", len(not_quoted), first, "")
     tables = _tables(quotes.frame, file, date)
     counts = quotes.frame["vendor"].value_counts()
     notes = [f"{count} offers of {vendor}" for vendor, count in counts.items()]
     return ImportResult({}, tables, (*notes, *notices), rejections.frame())
+
+
+def _once_per_cell(faults: Sequence[Fault]) -> list[Fault]:
+    """Return the faults without those that a cell is missing where the same cell could not be read."""
+    cells = {
+        (fault.row, str(fault.column).split(" ")[0]) for fault in faults if "required" not in fault.message
+    }
+    return [
+        fault
+        for fault in dict.fromkeys(faults)
+        if "required" not in fault.message or (fault.row, str(fault.column).split(" ")[0]) not in cells
+    ]
 
 
 def _raw(file: Path) -> tuple[RawTable, list[Fault]]:
@@ -162,7 +175,7 @@ def _unknown(view: View) -> Iterator[Fault]:
 
 def _findings(view: View, quotes: Located) -> Iterator[Fault | Notice]:
     """Yield what the rules about offers and contracts find, and tiers that do not fall."""
-    for rule in (*offer_rules.RULES, *contract_rules.RULES):
+    for rule in (*offer_rules.RULES, *price_rules.RULES, *contract_rules.RULES):
         tables = {name.split(".")[0] for name in rule.reads}
         ours = rule.reads[0].startswith("offers.") and tables <= KNOWN_HERE
         if ours and applies(view, rule):
