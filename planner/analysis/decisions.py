@@ -300,15 +300,19 @@ class _Decisions(Inquiry):
         if self.study.caps is not None:
             how += "; pools carry the load that holds at their sizes in the plan, others that of a single replica"
         shift = f"{cases.PRICE_SHIFT:.0%}"
+        workloads = self.study.scenario.tables["workloads"]
+        valued = workloads["must_serve_fraction"].lt(1.0) & workloads["value_per_mtok"].gt(0.0)
+        # Unserved optional demand loses its value: plans are ranked by cost less value, the objective.
+        worth = "; costs are less the value of the optional demand served" if valued.any() else ""
         return {
             "sign_now": f"committed orders of the first period with any, by offer; {how}; an order stays in a case in "
             "which at least one unit of its offer is ordered by then",
             "break_even": f"price at which the quantity in the plan changes, by Newton's method; {how}; a tolerance is "
             f"by how much the price may be off as plans are known to cost within a gap of {gap:g} only",
-            "cases": f"prices moved by {shift}, forecasts and lead times as the inputs give them; {how}",
+            "cases": f"prices moved by {shift}, forecasts and lead times as the inputs give them; {how}{worth}",
             "case_units": "units ordered in each case",
             "cost_of_delay": f"nothing ordered before the period named, rent allowed; per month: what the last period "
-            f"of waiting adds; {how}",
+            f"of waiting adds; {how}{worth}",
             "supply_cut": f"each vendor in the plan confirms {cases.SUPPLY_CUT:.0%} of the units it states per period, "
             f"of the most the plan takes in one where it states none; {how}",
             "acquisition": "one unit at its first possible order: payments, upkeep and residual inside the horizon; "
