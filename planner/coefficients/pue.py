@@ -8,7 +8,7 @@ import pandas as pd
 from planner.errors import Fault, InputError
 from planner.inputs import Scenario, calendar_cells
 from planner.inputs.calendar import local_hours
-from planner.inputs.chains import chain_of_options, distribution_loss
+from planner.inputs.chains import distribution_loss, free_power_fraction
 from planner.tables import HOURS
 from planner.units import MONTHS_PER_YEAR
 
@@ -120,7 +120,8 @@ def design_pue(scenario: Scenario) -> pd.DataFrame:
     Returns
     -------
     DataFrame, RangeIndex; columns ``site``, ``cooling``, ``period``, ``pue`` and ``headroom_ratio``: (1 - headroom
-    of the site) / (1 - headroom of the option's power chain), 1 where the chain states none.
+    of the site) / (1 - headroom of the option's power chain), times 1 + the margin of its modules for load steps in
+    the denominator (see :func:`planner.inputs.chains.free_power_fraction`); 1 where the chain states neither.
     """
     climate = scenario.tables["climate"]
     hottest = climate[list(HOURS)].max(axis=1)
@@ -137,8 +138,9 @@ def _headroom_ratio(scenario: Scenario, rows: pd.DataFrame) -> np.ndarray:
     """Return what a kW of the option takes of the power the site leaves free, in kW."""
     sites = scenario.tables["sites"].set_index("site")["headroom_fraction"].fillna(0.0)
     kept = rows["site"].map(sites).astype(float)
-    own = rows["cooling"].map(chain_of_options(scenario)["headroom_fraction"]).astype(float)
-    return np.where(own.isna(), 1.0, (1.0 - kept) / (1.0 - own))
+    free = free_power_fraction(scenario, rows["cooling"], kept)
+    ratio: np.ndarray = np.divide(1.0 - kept, free, out=np.ones(len(rows)), where=(free > 0.0).to_numpy())
+    return ratio
 
 
 def _site_options(scenario: Scenario) -> pd.DataFrame:

@@ -104,6 +104,23 @@ def chain_of_options(scenario: Scenario) -> pd.DataFrame:
     return chains.reindex(options.to_numpy()).set_axis(options.index)
 
 
+def free_power_fraction(scenario: Scenario, options: pd.Series, site_headroom: pd.Series) -> pd.Series:
+    """Return the share of usable power that options may take: 1 - headroom, more where modules carry load steps.
+
+    Headroom is kept for steps in load. Modules that carry a margin above their rating for a step lift the limit by it,
+    never above the whole: ``min(1, (1 - headroom) x (1 + margin))``.
+
+    Parameters
+    ----------
+    options, site_headroom
+        Cooling options, and the headroom of the site of each; it counts where the option's chain states none.
+    """
+    chains = chain_of_options(scenario)
+    kept = options.map(chains["headroom_fraction"]).astype(float).fillna(site_headroom)
+    margin = options.map(chains["transient_margin_fraction"]).astype(float).fillna(0.0)
+    return ((1.0 - kept) * (1.0 + margin)).clip(upper=1.0)
+
+
 def chain_clock(scenario: Scenario) -> pd.Series:
     """Return the clock held over the cooling's clock by cooling option, in the scenario's cooling case."""
     chains, case = chain_of_options(scenario), scenario.settings.cooling_case

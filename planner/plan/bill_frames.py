@@ -25,9 +25,13 @@ def billed_peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> p
     what its charge on named hours makes of the peaks of the year before, in the horizon. ``owed_after_horizon`` is
     what the month's own coincident peak is billed after the horizon, undiscounted.
     """
+    # The peak that hours-of-use tiers count by is no charge of the tariff: it is in the tiers' own line.
+    scale = c.billing.ladders.loc[c.billing.ladders["unit"] == "kwh_per_kw", ["site", "component"]]
+    own = pd.MultiIndex.from_frame(c.billing.charges[["site", "component"]])
+    charges = c.billing.charges[~own.isin(pd.MultiIndex.from_frame(scale))]
     measured = columns.frame("month_peak_kw")
     billed = columns.frame("billed_kw")
-    table = c.billing.charges.merge(
+    table = charges.merge(
         measured.assign(measured_kw=values[measured["column"].to_numpy(int)]).drop(columns="column"),
         on=CHARGE_MONTH,
     ).merge(

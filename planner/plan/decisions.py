@@ -345,8 +345,8 @@ def _site_power(
     """Return the three levels per site and period, never confused.
 
     ``it`` is provisioned IT peak, ``facility`` provisioned peak with cooling and losses at the design hour,
-    ``grid`` the highest load at the meter in any block. Without a facility limit the second may take what the headroom
-    leaves: of the site, or of the power chains in use in proportion to their load.
+    ``grid`` the highest load at the meter in any block. The second may take what the headroom leaves (of the site, or
+    of the power chains in use in proportion to their load), and no more than the site's facility limit.
     """
     hardware = fleet[fleet["includes"] == "hardware"].merge(
         c.design_pue, on=["site", "cooling", "period"], how="left"
@@ -368,7 +368,7 @@ def _site_power(
         (
             "facility",
             facility,
-            limits["facility_limit_kw"].fillna(left),
+            np.fmin(limits["facility_limit_kw"], left),
         ),
         ("grid", energy.rename(columns={"grid_kw": "peak_kw"}), limits["usable_kw"]),
     ):

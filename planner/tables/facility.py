@@ -93,6 +93,7 @@ COOLING = Table(
         ),
         fraction("maintenance_fraction_per_year", "yearly maintenance as a share of the plant's price"),
         number("water_l_per_kwh", "l/kWh IT", "water use", band=(0, 20)),
+        number("noise_dba", "dB(A)", "noise of the cooling beside the rack; blank = not stated", high=130.0),
         key("currency", "currency of capex_per_kw", "fx.currency", required=False),
         key(
             "power_chain",
@@ -180,6 +181,12 @@ SITES = Table(
             "kW at the meter",
             "power contracted with the utility, for charges on a share of it; blank = such a share is not billed",
             band=(0, 5e6),
+        ),
+        number(
+            "noise_limit_dba",
+            "dB(A)",
+            "loudest cooling or power module that may stand here; blank = no limit",
+            high=130.0,
         ),
         fraction(
             "holding_fraction_per_year",

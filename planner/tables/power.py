@@ -53,7 +53,10 @@ POWER_CHAINS = Table(
         ),
         fraction("frequency_low_fraction", "low case; blank = base", high=1.1),
         fraction("frequency_high_fraction", "high case; blank = base", high=1.1),
-        fraction("transient_margin_fraction", "share above its rating a module carries for a step in load"),
+        fraction(
+            "transient_margin_fraction",
+            "share above its rating a module carries for a step in load: that much less is kept free; blank = 0",
+        ),
         number("noise_dba", "dB(A)", "noise of the power modules at one metre", high=130.0),
         key("currency", "currency of capex_per_kw", "fx.currency", required=False),
         *provenance(),

@@ -16,6 +16,7 @@ from reports.labels import Label, words
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
 from reports.sheets.colocation import colocation
 from reports.sheets.energisation import energisation
+from reports.sheets.facility import facility_options
 from reports.sheets.pue import free_cooling_hours, pue_target
 
 ROWS_BESIDE_CHART = 24
@@ -64,6 +65,7 @@ def fill(book: Workbook, content: Content) -> None:
     )
     time_block(page, build, ["site", "cooling"], "kW IT", styles.QUANTITY)
     _retrofits(page)
+    facility_options(page)
     _blocks(page)
     repeat_title_only(page)
     finish_page(page, "A6" if len(content.timeline.names) < 3 else "I6")
@@ -136,7 +138,10 @@ def _basis(content: Content, rows: pd.DataFrame) -> list[str]:
     words_of = {
         (NAMEPLATE, "sum"): "nameplate of the units",
         ("facility", "peak"): "provisioned IT with cooling and losses at the design hour",
+        ("it", "usable"): "it_limit_kw of the site",
+        ("facility", "usable"): "power at the meter less headroom, or facility_limit_kw",
         ("grid", "peak"): "highest load in any block",
+        ("grid", "usable"): "site_power, and what the path to it carries",
         ("grid", "mean"): "energy / hours",
     }
     basis = []

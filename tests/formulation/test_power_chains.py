@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from small_scenarios import (
     HOURS,
     SAID,
     box,
+    cooling,
     demand,
     energy,
     hall,
@@ -27,8 +29,14 @@ from workbook_checks import failed_checks
 
 from planner.errors import InputError
 from planner.inputs import Scenario
+from planner.plan import audit_plan
+from reports import styles
+from reports.content import content_of
+from reports.layout import start_page
+from reports.sheets.facility import facility_options, option_rows
 
 THIN = {"power_chain": "N", "headroom_fraction": 0.1, "frequency_fraction": 0.9}
+STEPS = {"transient_margin_fraction": 0.1}
 WIDE = {"power_chain": "2N", "headroom_fraction": 0.3, "frequency_fraction": 1.0}
 
 
@@ -68,6 +76,47 @@ def test_scarce_power_goes_to_the_chain_that_keeps_less_of_it_free():
     # on N and b on 2N a / 0.9 + b / 0.7 <= 12, 0.9 a + b >= 9 and whole boxes leave ten in all.
     assert least_cost(choice(0, 10_000)) == pytest.approx(180_000)
     assert least_cost(choice(0, 120)) == pytest.approx(200_000)
+
+
+def test_modules_that_carry_steps_in_load_need_less_power_kept_free():
+    # 2N of 120 kW leaves 84: eight boxes, so 9 requests/s need N. A margin of 10 % for load steps leaves 92.4: nine
+    # boxes of 2N, which cost 9 x (10,000 + 10 x (1,000 + 200)); all on N would be ten at 20,000.
+    stepped = choice(200, 120, power_chains=[THIN | SAID, WIDE | {"capex_per_kw": 200} | STEPS | SAID])
+    assert least_cost(stepped) == pytest.approx(9 * 22_000)
+    plan = solved(stepped)
+    assert audit_plan(plan).passed
+    whole = plan["site_power"].query("level == 'facility'")["usable_kw"]
+    assert list(whole) == pytest.approx([92.4])
+    book = Workbook()
+    content = content_of(plan)
+    rows = option_rows(content).set_index("cooling")
+    assert rows.loc["air@2N", "usable"] == pytest.approx(0.77)
+    assert list(rows["used_kw"]) == pytest.approx([0, 90])
+    assert list(rows["prefill"]) == pytest.approx([0.9, 1.0])
+    styles.register(book)
+    facility_options(start_page(book, content, book.create_sheet("Power").title, "output", ""))
+    shown = [cell.value for row in book["Power"].iter_rows() for cell in row if cell.value is not None]
+    assert {"air@N", "air@2N", 0.1}.issubset(shown)
+
+
+def test_an_option_louder_than_the_site_allows_is_a_fault():
+    quiet = [
+        hall(kind="owned", build_capex_per_kw=1_000, build_weeks=0, build_life_years=15, noise_limit_dba=60)
+    ]
+    with pytest.raises(InputError, match=r"2N has 65 dB\(A\), the site allows 60"):
+        choice(
+            200, sites=quiet, power_chains=[THIN | SAID, WIDE | {"capex_per_kw": 200, "noise_dba": 65} | SAID]
+        )
+    loud = cooling("air", noise_dba=70)
+    with pytest.raises(InputError, match=r"70 dB\(A\), the site allows 60"):
+        choice(200, sites=quiet, cooling=[loud])
+
+
+def test_a_cooling_that_no_hardware_may_stand_under_is_told():
+    options = [{"site": "hall", "cooling": name} for name in ("air", "immersion")]
+    case = choice(200, cooling=[cooling("air"), cooling("immersion")], facility_options=options)
+    assert [text for text in case.warnings if "no hardware" in text and "immersion" in text]
+    assert not [text for text in case.warnings if "no hardware" in text and "'air'" in text]
 
 
 def test_heat_that_a_site_can_remove_is_shared_by_the_chains_of_a_cooling():

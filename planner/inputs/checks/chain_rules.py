@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from planner.inputs.chains import option_name
-from planner.inputs.checks.view import Finding, Rule, View, rows_where
+from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
 
 
 def chains_can_be_chosen(view: View) -> Iterator[Finding]:
@@ -45,6 +45,44 @@ def building_with_chain_costs_something(view: View) -> Iterator[Finding]:
                 saved = f"{name} costs {-train[name]:.6g} USD/kW less"
                 message = f"{saved} than the train of a building of {whole:.6g} USD/kW"
                 yield options.fault(at, "power_chains", message)
+
+
+def options_are_no_louder_than_the_site_allows(view: View) -> Iterator[Finding]:
+    """Yield cooling and power chains that are louder than the site's limit, where both are stated."""
+    options = view["facility_options"]
+    frame = options.frame
+    limit = view.lookup(frame["site"], "sites", "noise_limit_dba").astype(float)
+    cooling = view.lookup(frame["cooling"], "cooling", "noise_dba").astype(float)
+    fed = view.lookup(frame["cooling"], "cooling", "power_chain")
+    loud = view.by_key("power_chains", "noise_dba").astype(float)
+    for at in rows_where(options, cooling > limit):
+        yield options.fault(
+            at, "cooling", f"{cooling.iloc[at]:.6g} dB(A), the site allows {limit.iloc[at]:.6g}"
+        )
+    for at in rows_where(options, limit.notna()):
+        chains = frame["power_chains"].iloc[at] or ((fed.iloc[at],) if isinstance(fed.iloc[at], str) else ())
+        for name in chains:
+            if loud.get(name, np.nan) > limit.iloc[at]:
+                message = f"{name} has {loud[name]:.6g} dB(A), the site allows {limit.iloc[at]:.6g}"
+                yield options.fault(at, "power_chains", message)
+
+
+def options_have_hardware(view: View) -> Iterator[Finding]:
+    """Yield a notice for cooling options under which no hardware that is offered or owned may stand."""
+    options = view["facility_options"]
+    frame = options.frame
+    offers = view.frame("offers")
+    products = {*offers.loc[offers["includes"] == "hardware", "product"], *view.frame("fleet")["product"]}
+    table = view.frame("products")
+    admitted = table.loc[table["product"].isin(products), "coolings"]
+    anywhere = any(not names for names in admitted)
+    known = {name for names in admitted for name in (names or ())}
+    halls = view.lookup(frame["site"], "sites", "kind").isin(["owned", "colo"])
+    if anywhere or not len(admitted):
+        return
+    for at in rows_where(options, halls & ~frame["cooling"].isin(known)):
+        message = "no hardware of the scenario may stand under it: products.coolings does not name it"
+        yield Notice(options.fault(at, "cooling", message))
 
 
 def held_clocks_are_in_order(view: View) -> Iterator[Finding]:
@@ -92,6 +130,30 @@ RULES = (
         ("facility_options.power_chains", "sites.build_capex_per_kw", "power_chains.capex_per_kw"),
     ),
     Rule(held_clocks_are_in_order, CLOCKS),
+    Rule(
+        options_are_no_louder_than_the_site_allows,
+        (
+            "facility_options.power_chains",
+            "facility_options.site",
+            "facility_options.cooling",
+            "sites.noise_limit_dba",
+            "cooling.noise_dba",
+            "cooling.power_chain",
+            "power_chains.noise_dba",
+        ),
+    ),
+    Rule(
+        options_have_hardware,
+        (
+            "facility_options.site",
+            "facility_options.cooling",
+            "sites.kind",
+            "products.coolings",
+            "offers.product",
+            "offers.includes",
+            "fleet.product",
+        ),
+    ),
     Rule(
         retrofits_have_both_halls,
         (

@@ -222,7 +222,11 @@ class Books:
         pue = at(self.facts.design_pue, fleet, ["site", "cooling", "period"])
         kept = self.facts.sites["headroom_fraction"].fillna(0.0).reindex(fleet["site"]).to_numpy(float)
         own = self.facts.chains["headroom_fraction"].reindex(fleet["cooling"]).to_numpy(float)
-        share = np.where(np.isnan(own), 1.0, (1.0 - kept) / (1.0 - own))
+        step = self.facts.chains["transient_margin_fraction"].reindex(fleet["cooling"]).to_numpy(float)
+        left = np.minimum(
+            (1.0 - np.where(np.isnan(own), kept, own)) * (1.0 + np.where(np.isnan(step), 0.0, step)), 1.0
+        )
+        share = np.divide(1.0 - kept, left, out=np.ones_like(left), where=left > 0.0)
         return unit.assign(period=fleet["period"], units=fleet["units"], design_pue=pue, headroom_ratio=share)
 
     @cached_property

@@ -224,19 +224,17 @@ def power_levels(books: Books) -> Check:
     """Return the check of the three levels of ``site_power``, and that each holds the one inside it.
 
     it: provisioned IT kW. facility: times design PUE, never less. grid: highest load at the meter in any
-    block. Limits: IT limit; facility limit, else usable kW less headroom (of the power chains in use, by their load);
-    usable kW.
+    block. Limits: IT limit; usable kW less headroom (of the power chains in use, by their load), or the facility
+    limit where it is less; usable kW.
     """
     stated = books["site_power"]
     facility, needed = _provisioned(books, SITE_PERIOD, with_pue=True), needed_kw(books)
     free = free_kw(books)
     free = free * (facility / needed.where(needed > 0)).reindex(free.index).fillna(1.0)
+    stated_limit = _by_site(books, "facility_limit_kw").reindex(free.index)
     own = {
         "it": (_provisioned(books, SITE_PERIOD), _by_site(books, "it_limit_kw")),
-        "facility": (
-            facility,
-            _by_site(books, "facility_limit_kw").reindex(free.index).fillna(free),
-        ),
+        "facility": (facility, stated_limit.where(stated_limit < free, free)),
         "grid": (books.grid_kw.groupby(level=SITE_PERIOD).max(), books.usable_kw),
     }
     parts = []
