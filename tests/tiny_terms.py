@@ -51,6 +51,16 @@ def contract_terms() -> Mapping[str, object]:
         "limit group max_fraction offer site cooling period weight tier",
         ("spend", "one", 0.75, "box purchase", "hall", "air", "t1", -25.0, "from 5"),
     )
+    sources = table(
+        "limit group min_count min_fraction offer site cooling period weight",
+        ("two vendors", "one", 2.0, 0.25, "box purchase", "hall", "air", "t1", 250.0),
+        ("two vendors", "two", 2.0, 0.25, "rack purchase", "campus", "liquid", "t1", 800.0),
+    )
+    cheaper_sources = table(
+        "limit group min_count min_fraction offer site cooling period weight tier",
+        ("two vendors", "one", 2.0, 0.25, "box purchase", "hall", "air", "t1", -25.0, "from 5"),
+    )
+    bounds = table("limit most_units most_weight", ("two vendors", 13.0, 6_550.0))
     pace = table(
         "offer site cooling period in_service_period most_units",
         ("box purchase", "hall", "air", "t1", "t2", 4),
@@ -73,6 +83,9 @@ def contract_terms() -> Mapping[str, object]:
     return {"order_terms": terms, "tiers": tiers, "tier_reach": reach, "costs": own} | {
         "concentration": shares,
         "concentration_tiers": cheaper,
+        "sources": sources,
+        "source_tiers": cheaper_sources,
+        "source_bounds": bounds,
         "commissioning_pace": pace,
         "retirable": table(
             "offer site cooling period age_years value_per_unit",

@@ -21,6 +21,7 @@ from planner.coefficients import (
     resale,
     retirement,
     retrofit,
+    second_source,
     serving,
     site,
 )
@@ -98,6 +99,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     sales = resale.resales(scenario, stand, orders, alive, periods)
     tiered = order_terms.tier_costs(ordered, tiers)
     shares, tier_shares = purchase_policy.share_weights(scenario, stand, orders, ordered, tiered)
+    sources, source_tiers = second_source.source_weights(scenario, stand, orders, ordered, tiered)
     around = environment(scenario, periods, blocks, block_prices)
     return Coefficients(
         settings=scenario.settings,
@@ -158,6 +160,9 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         spans=serving.spanning_runs(runs, points),
         concentration=shares,
         concentration_tiers=tier_shares,
+        sources=sources,
+        source_tiers=source_tiers,
+        source_bounds=second_source.source_bounds(scenario, sources, orders, supply, useful),
         commissioning_pace=purchase_policy.commissioned_orders(scenario, stand, orders),
         retirable=leaving,
         retire_reach=retirement.retire_reach(leaving, periods),
@@ -233,6 +238,8 @@ LABELS: Mapping[str, list[str]] = {
     "order": [*fleet.STAND, "period"],
     "placed": ["offer", "period"],
     "lots": ["offer", "period"],
+    "sourced": ["limit", "group"],
+    "ordering": ["limit"],
     "tier": ["offer", "period", "tier"],
     "tier_units": [*fleet.STAND, "period", "tier"],
     "installed": [*fleet.STAND, "period"],

@@ -18,6 +18,7 @@ from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.coefficients.purchase_policy import ORDER, SHARES, TIER_SHARES
 from planner.coefficients.resale import RESALE_REACH, RESALES
 from planner.coefficients.retirement import RETIRABLE, RETIRE_REACH
+from planner.coefficients.second_source import SOURCE_BOUNDS, SOURCE_TIERS, SOURCES
 from planner.inputs import Settings
 
 SPANS = ["point", "site", "cooling", "product", "units_per_replica", "peak_ratio"]
@@ -82,6 +83,9 @@ class Coefficients:
         Quantity discounts: offer, period, tier and its terms; which periods' orders count towards a tier.
     concentration, concentration_tiers
         What each order counts for in each concentration limit; what a tier's price takes off it.
+    sources, source_tiers, source_bounds
+        What each order counts for under limits with a smallest number of sources; what a tier's price takes off it; the
+        most that can be ordered under each.
     commissioning_pace
         Orders of hardware at sites with a stated pace: site, in_service_period, most_units.
     api, api_limits
@@ -146,6 +150,9 @@ class Coefficients:
     deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))
     concentration: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SHARES))
     concentration_tiers: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=TIER_SHARES))
+    sources: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SOURCES))
+    source_tiers: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SOURCE_TIERS))
+    source_bounds: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SOURCE_BOUNDS))
     commissioning_pace: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=[*ORDER, "in_service_period", "most_units"])
     )

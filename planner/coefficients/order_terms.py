@@ -57,7 +57,7 @@ def order_terms(
     """
     offers = scenario.tables["offers"]
     stated = offers[offers["minimum_order_units"].notna() | offers["order_multiple_units"].notna()]
-    table = _most(scenario, orders[orders["offer"].isin(stated["offer"])], supply, useful)
+    table = most_units(scenario, orders[orders["offer"].isin(stated["offer"])], supply, useful)
     table = table.merge(stated[["offer", "minimum_order_units", "order_multiple_units"]], on="offer")
     table = table.rename(
         columns={"minimum_order_units": "minimum_units", "order_multiple_units": "multiple_units"}
@@ -65,7 +65,9 @@ def order_terms(
     return table[ORDER_TERMS].astype({"minimum_units": float, "multiple_units": float})
 
 
-def _most(scenario: Scenario, orders: pd.DataFrame, supply: pd.DataFrame, useful: pd.Series) -> pd.DataFrame:
+def most_units(
+    scenario: Scenario, orders: pd.DataFrame, supply: pd.DataFrame, useful: pd.Series
+) -> pd.DataFrame:
     """Return offer, period, most_units of every order that can be made."""
     offers = scenario.tables["offers"].set_index("offer")
     table = orders[["offer", "period"]].drop_duplicates().reset_index(drop=True)
@@ -99,7 +101,7 @@ def tier_frames(
     TIER_REACH frame: offer, tier, period (the anchor), counted_period: one row per period whose orders count.
     """
     stated = scenario.tables["offer_tiers"]
-    most = _most(scenario, orders[orders["offer"].isin(stated["offer"])], supply, useful)
+    most = most_units(scenario, orders[orders["offer"].isin(stated["offer"])], supply, useful)
     if most.empty:
         return pd.DataFrame(columns=TIERS), pd.DataFrame(columns=TIER_REACH)
     priced = stated.assign(discount_fraction=tier_discounts(scenario)).sort_values(["offer", "from_units"])

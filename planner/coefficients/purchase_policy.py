@@ -57,18 +57,18 @@ def share_weights(
     limits = scenario.tables["concentration"]
     about = orders[ORDER].merge(stand.drop(columns="period", errors="ignore"), on=STAND)
     about = about[about["mode"].isin(COMMITTED)]
-    spend = _spend(order_costs, ORDER)
+    spend = spend_per_unit(order_costs, ORDER)
     plain, tiered = [], []
-    for limit in limits.to_dict("records"):
+    for limit in limits[limits["max_fraction"].notna()].to_dict("records"):
         counted = about if pd.isna(limit["period"]) else about[about["period"] == limit["period"]]
         named = counted.assign(
             limit=limit["limit"],
             group=counted[GROUPS[limit["by"]]].astype("str"),
             max_fraction=float(limit["max_fraction"]),
         )
-        plain.append(named.assign(weight=_weight(named, limit["measure"], spend))[SHARES])
+        plain.append(named.assign(weight=order_weight(named, limit["measure"], spend))[SHARES])
         if limit["measure"] == "spend":
-            saved = _spend(tier_costs, [*ORDER, "tier"]).rename("saved").reset_index()
+            saved = spend_per_unit(tier_costs, [*ORDER, "tier"]).rename("saved").reset_index()
             cheaper = named[[*SHARES[:3], *ORDER]].merge(saved, on=ORDER)
             tiered.append(cheaper.assign(weight=cheaper["saved"])[TIER_SHARES])
     return (
@@ -77,13 +77,14 @@ def share_weights(
     )
 
 
-def _spend(costs: pd.DataFrame, key: list[str]) -> pd.Series:
+def spend_per_unit(costs: pd.DataFrame, key: list[str]) -> pd.Series:
     """Return thousands of currency really paid for one unit within the horizon, warranty not deducted."""
     paid = costs[(costs["timing"] != "end") & ~costs["line"].isin(["maintenance", "spares"])]
     return paid.groupby(key)["amount"].sum() / MONEY_PER_K
 
 
-def _weight(orders: pd.DataFrame, measure: str, spend: pd.Series) -> pd.Series:
+def order_weight(orders: pd.DataFrame, measure: str, spend: pd.Series) -> pd.Series:
+    """Return what one unit of each order counts for in a measure: units, chips, kw or spend."""
     if measure == "units":
         return pd.Series(1.0, index=orders.index)
     if measure == "chips":

@@ -24,6 +24,7 @@ from planner.formulation import (
     replica_constraints,
     service_constraints,
     site_constraints,
+    source_constraints,
     tier_constraints,
 )
 from planner.formulation.blocks import ColumnIndex, RowBlock
@@ -60,6 +61,10 @@ FAMILIES: Mapping[str, Family] = {
         order_constraints.tier_limit,
         policy_constraints.concentration,
         policy_constraints.commissioning_pace,
+        source_constraints.source_count,
+        source_constraints.source_bought,
+        source_constraints.source_share,
+        source_constraints.anything_ordered,
         site_constraints.grid_power,
         site_constraints.site_power,
         site_constraints.provisioned_power,

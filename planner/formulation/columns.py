@@ -21,6 +21,8 @@ VARIABLES: Mapping[str, str] = {
     "order": "units ordered (purchase, lease, reservation), integer",
     "placed": "1 while something is ordered of an offer with a smallest order, binary",
     "lots": "lots ordered of an offer sold in lots, integer",
+    "sourced": "1 when a vendor, country, chip or product counts as a source of what is ordered, binary",
+    "ordering": "1 when anything is ordered under a limit with several sources, binary",
     "tier": "1 while a quantity tier of an offer is reached, binary",
     "tier_units": "units ordered at the price of a quantity tier",
     "installed": "units in service of an offer or an existing lot",
@@ -58,7 +60,17 @@ VARIABLES: Mapping[str, str] = {
 """Every variable family and its unit."""
 
 BINARIES = frozenset(
-    ("placed", "tier", "bill_tier_reached", "peak_block", "open", "failure_pool", "priority_full")
+    (
+        "placed",
+        "sourced",
+        "ordering",
+        "tier",
+        "bill_tier_reached",
+        "peak_block",
+        "open",
+        "failure_pool",
+        "priority_full",
+    )
 )
 """Families of a yes or no."""
 
@@ -74,6 +86,8 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "order": c.orders[LABELS["order"]],
         "placed": c.order_terms.loc[c.order_terms["minimum_units"].notna(), LABELS["placed"]],
         "lots": c.order_terms.loc[c.order_terms["multiple_units"].notna(), LABELS["lots"]],
+        "sourced": c.sources[LABELS["sourced"]].drop_duplicates(),
+        "ordering": c.sources[LABELS["ordering"]].drop_duplicates(),
         "tier": c.tiers[["offer", "anchor", "tier"]]
         .drop_duplicates()
         .rename(columns={"anchor": "period"})[LABELS["tier"]],

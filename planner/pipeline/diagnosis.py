@@ -38,6 +38,7 @@ LIMITS: Mapping[str, Limit] = {
     "path_power": Limit("power carried by the path", "kW", ("site", "item")),
     "supply": Limit("vendor supply", "units", ("offer",)),
     "hourly_supply": Limit("vendor supply by the hour", "units", ("offer",)),
+    "source_count": Limit("sources to order from", "vendors, countries, chips or products", ("limit",)),
     "commissioning_pace": Limit("commissioning", "units", ("site",)),
     "carbon_limit": Limit("carbon limit", "t CO2", ("limit",)),
     "water_limit": Limit("water limit", "m3", ("limit",)),

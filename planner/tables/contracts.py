@@ -29,7 +29,8 @@ OFFER_TIERS = Table(
 
 CONCENTRATION = Table(
     "concentration",
-    "largest share of one vendor, country, chip or product in what is ordered (second source)",
+    "largest share of one vendor, country, chip or product in what is ordered, and from how many it must come "
+    "(second source)",
     ("limit",),
     (
         key("limit", "name of the limit"),
@@ -41,8 +42,17 @@ CONCENTRATION = Table(
         ),
         fraction(
             "max_fraction",
-            "largest share of any of them; at 0.6 a second one has at least 0.4",
-            required=True,
+            "largest share of any of them; at 0.6 a second one has at least 0.4; blank = none",
+        ),
+        integer(
+            "min_count",
+            "sources",
+            "fewest of them from which something is ordered, where anything is ordered at all; blank = one",
+            low=2,
+        ),
+        fraction(
+            "min_fraction",
+            "least share of each of these min_count in the measure; blank = one unit of each",
         ),
         key("period", "orders of this period; blank = all of the horizon", "periods.period", required=False),
     ),

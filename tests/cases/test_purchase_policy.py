@@ -70,6 +70,68 @@ def test_a_limit_on_spend_counts_money():
     )
 
 
+COUNT = {"limit": "two sources", "by": "vendor", "measure": "units", "min_count": 2}
+
+
+@pytest.mark.parametrize(
+    ("limit", "second"),
+    [
+        # One unit of the other makes it a source.
+        ({}, 1),
+        ({"by": "country"}, 1),
+        # Three tenths of ten; of the money 330 of 1,030 thousand are 32.0 %, 440 of 1,040 are 42.3 %.
+        ({"min_fraction": 0.3}, 3),
+        ({"measure": "spend", "min_fraction": 0.32}, 3),
+        ({"measure": "spend", "min_fraction": 0.33}, 4),
+        ({"min_fraction": 0.1, "max_fraction": 0.8}, 2),
+    ],
+)
+def test_orders_come_from_so_many_vendors_each_with_its_least_share(limit, second):
+    assert least_cost(two_vendors(COUNT | limit)) == pytest.approx(1_000_000 + second * 10_000)
+
+
+def test_three_sources_or_none_at_all():
+    third = purchase("three", price=130_000, vendor="Three", origin_country="east")
+    offers = [
+        *(purchase(name, price=price, vendor=name) for name, price in (("one", 100_000), ("two", 110_000)))
+    ]
+    three = {"offers": [*offers, third, rental(price=20.0)]}
+    assert least_cost(two_vendors(COUNT | {"min_count": 3}, **three)) == pytest.approx(8 * 100_000 + 240_000)
+    # A box rented for the year is 175,200: where both vendors ask for more nothing is ordered, and nobody counts.
+    dear = [purchase(name, price=2_000_000, vendor=name) for name in ("one", "two")]
+    rented = least_cost(two_vendors(COUNT, offers=[*dear, rental(price=20.0)]))
+    assert rented == pytest.approx(10 * 20.0 * 8_760)
+
+
+def test_the_audit_counts_the_sources_by_itself():
+    plan = solved(two_vendors(COUNT | {"min_fraction": 0.3}))
+    assert units(plan, "offer") == {"one": 7, "two": 3}
+
+    def passes(**columns):
+        limits = plan.scenario.tables["concentration"].assign(**columns)
+        facts = replace(plan.scenario, tables={**plan.scenario.tables, "concentration": limits})
+        return CHECKS["source_count"](Accounts(replace(plan, scenario=facts), Facts(facts))).passed
+
+    assert passes()
+    assert not passes(min_count=3)
+    assert not passes(min_fraction=0.35)
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        ({"min_count": None}, "state the largest share, min_count or both"),
+        ({"min_count": None, "max_fraction": 0.5, "min_fraction": 0.2}, "only beside min_count"),
+        ({"min_fraction": 0.6}, "1.2 of the whole"),
+        ({"min_count": 3}, "come from 2 only: One, Two"),
+        ({"by": "product"}, "come from 1 only: box"),
+    ],
+)
+def test_a_count_that_cannot_be_met_is_a_fault(limit, words):
+    with pytest.raises(InputError, match=words):
+        two_vendors(COUNT | limit)
+
+
 def test_a_site_installs_so_many_units_a_quarter_and_no_more():
     # Four a quarter. Rent of 20 an hour for the quarters left costs 175,200 a box in January, 132,000 in April,
     # 88,320 in July: four are bought in each of the first two quarters, and renting the last two is cheaper.
@@ -157,7 +219,7 @@ def base():
     )
 
 
-SPLIT = re.compile(" (?=offers)")
+SPLIT = re.compile(" (?=offers|concentration/)")
 
 
 def changed(base: Scenario, *overrides: str):
@@ -175,6 +237,10 @@ def changed(base: Scenario, *overrides: str):
         (
             "concentration/second source/max_fraction=0.6",
             ["changed: concentration second source max_fraction: 1 -> 0.6", "fewer of one", "more of two"],
+        ),
+        (
+            "concentration/second source/min_count=2 concentration/second source/min_fraction=0.3",
+            ["changed: concentration second source min_count: nothing", "4 fewer of one", "3 more of two"],
         ),
         (
             "budgets/capex/limit*=0.8",

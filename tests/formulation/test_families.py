@@ -35,6 +35,7 @@ def columns(case):
 
 TERMS = {"minimum_order", "order_placed", "whole_lots", "tier_split", "tier_reached", "tier_limit"}
 TERMS |= {"concentration", "commissioning_pace", "api_allowance", "resold_units"}
+TERMS |= {"source_count", "source_bought", "source_share", "anything_ordered"}
 """Families of contract terms: they speak of the case with terms, all others of the plain one."""
 FAILED = {name for name in FAMILIES if name.startswith("failure_")}
 """Families of losses: they speak of the case with losses."""
@@ -135,6 +136,8 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
     bought = {
         "order",
         "placed",
+        "sourced",
+        "ordering",
         "lots",
         "tier",
         "retire",

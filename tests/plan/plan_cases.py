@@ -864,7 +864,7 @@ BESIDE_THEIR_CASES = {
     *("retired_units", "resold_units", "cost resale"),
     *("api_admissible", "api_allowance", "cost api_tokens"),
     "data_residency",
-    *("concentration", "commissioning_pace", "export_limits"),
+    *("concentration", "source_count", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),
     *("rent_minimum", "contracted_power", "colo_contracts", "cost facility_rent_unused"),
     "cost property_tax",

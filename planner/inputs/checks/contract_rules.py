@@ -144,6 +144,30 @@ def shares_can_be_told_apart(view: View) -> Iterator[Finding]:
         yield limits.fault(at, "by", f"offers.origin_country is blank for {', '.join(silent.head(3))}")
 
 
+def shares_leave_room(view: View) -> Iterator[Finding]:
+    """Yield limits that say nothing, least shares that do not fit, and more sources than offers come from."""
+    limits, offers = view["concentration"], view.frame("offers")
+    frame = limits.frame
+    for at in rows_where(limits, frame["max_fraction"].isna() & frame["min_count"].isna()):
+        yield limits.fault(at, "max_fraction", "state the largest share, min_count or both")
+    for at in rows_where(limits, frame["min_fraction"].notna() & frame["min_count"].isna()):
+        yield limits.fault(at, "min_fraction", "only beside min_count")
+    whole = frame["min_count"].astype(float) * frame["min_fraction"].astype(float)
+    for at in rows_where(limits, whole > 1.0 + 1e-9):
+        yield limits.fault(
+            at, "min_fraction", f"min_count of them are {whole.iloc[at]:.4g} of the whole, more than 1"
+        )
+    chips = view.lookup(offers["product"], "products", "chip")
+    ordered = offers.assign(country=offers["origin_country"], chip=chips)[offers["mode"].isin(COMMITTED)]
+    for at in rows_where(limits, frame["min_count"].notna() & frame["by"].notna()):
+        by, needed = frame["by"].iloc[at], float(frame["min_count"].iloc[at])
+        known = sorted(ordered[by].dropna().astype(str).unique())
+        if len(known) < needed:
+            yield limits.fault(
+                at, "min_count", f"offers to order come from {len(known)} only: {', '.join(known[:5])}"
+            )
+
+
 PAYMENT_TERMS = (
     (
         ("deposit_fraction", "delivery_fraction", "payment_term_days", "warranty_years", "resale_fraction"),
@@ -155,6 +179,14 @@ PAYMENT_TERMS = (
 )
 OFFER = ("offers.price", "offers.mode")
 RULES = (
+    Rule(
+        shares_leave_room,
+        (
+            *(f"concentration.{name}" for name in ("by", "max_fraction", "min_count", "min_fraction")),
+            *(f"offers.{name}" for name in ("mode", "product", "vendor", "origin_country")),
+            "products.chip",
+        ),
+    ),
     Rule(spot_states_its_interruptions, ("offers.interruption_fraction", "offers.mode")),
     Rule(resale_knows_one_price, ("offers.resale_fraction", "offer_tiers.offer")),
     Rule(

@@ -90,6 +90,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             order_checks.tiers_reached,
             order_checks.tier_terms,
             order_checks.concentration,
+            order_checks.source_count,
             order_checks.commissioning_pace,
             order_checks.export_limits,
             order_checks.retired_units,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -97,12 +100,8 @@ def _of_whole_plan(books: Books, rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[:0] if books.plan.headline.get("relaxed") else rows
 
 
-def concentration(books: Books) -> Check:
-    """Return the check of every concentration limit: the measure of one vendor (country, chip, product) <= its share.
-
-    Of purchases, leases and reservations, over all periods or those of the one stated; spend is what an order pays
-    within the horizon.
-    """
+def _ordered_by_group(books: Books) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield each limit of ``concentration`` with units and measure ordered, by vendor, country, chip or product."""
     orders = books.orders.assign(paid=payments_by_order(books), offer=books["orders"]["offer"])
     orders = orders[orders["mode"].isin(BOUGHT_OR_TERMED)]
     offer = at(books.facts.offers[["vendor", "origin_country"]], orders, ["offer"])
@@ -111,17 +110,51 @@ def concentration(books: Books) -> Check:
         vendor=offer["vendor"], country=offer["origin_country"], chip=product["chip"], one=1.0
     ).assign(chips_per_unit=product["chips_per_unit"].astype(float))
     weight = {"units": "one", "chips": "chips_per_unit", "kw": "provisioned_kw"}
-    rows = []
     for limit in books.facts.scenario.tables["concentration"].to_dict("records"):
         own = about if pd.isna(limit["period"]) else about[about["period"] == limit["period"]]
         measure = limit["measure"]
         value = own["paid"] if measure == "spend" else own["units"] * own[weight[measure]]
         label = own[limit["by"]].astype("str").fillna("nan")
-        allowed = float(limit["max_fraction"]) * float(value.sum())
-        for name, amount in value.groupby(label).sum().items():
-            rows.append({"limit": limit["limit"], "group": name, "left": float(amount), "right": allowed})
+        grouped = pd.DataFrame({"units": own["units"], "value": value}).groupby(label).sum()
+        yield limit, grouped[grouped["units"] > 1e-6]
+
+
+def concentration(books: Books) -> Check:
+    """Return the check of every concentration limit: the measure of one vendor (country, chip, product) <= its share.
+
+    Of purchases, leases and reservations, over all periods or those of the one stated; spend is what an order pays
+    within the horizon.
+    """
+    rows = [
+        {
+            "limit": limit["limit"],
+            "group": name,
+            "left": float(amount),
+            "right": float(limit["max_fraction"]) * float(grouped["value"].sum()),
+        }
+        for limit, grouped in _ordered_by_group(books)
+        if not pd.isna(limit["max_fraction"])
+        for name, amount in grouped["value"].items()
+    ]
     columns = ["limit", "group", "left", "right"]
     return compare("concentration", "concentration", pd.DataFrame(rows, columns=columns), "<=")
+
+
+def source_count(books: Books) -> Check:
+    """Return the check that orders come from enough vendors (countries, chips, products), each with its least share."""
+    rows = []
+    for limit, grouped in _ordered_by_group(books):
+        if pd.isna(limit["min_count"]) or grouped.empty:
+            continue
+        least = 0.0 if pd.isna(limit["min_fraction"]) else float(limit["min_fraction"])
+        size = float(grouped["value"].sum())
+        enough = grouped["value"] >= least * size - 1e-6 * max(size, 1.0)
+        rows.append(
+            {"limit": limit["limit"], "left": float(limit["min_count"]), "right": float(enough.sum())}
+        )
+    return compare(
+        "source_count", "source_count", pd.DataFrame(rows, columns=["limit", "left", "right"]), "<="
+    )
 
 
 def commissioning_pace(books: Books) -> Check:
