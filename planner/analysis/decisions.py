@@ -17,8 +17,19 @@ import pandas as pd
 
 from planner.analysis import break_even as prices
 from planner.analysis import decision_cases as cases
+from planner.analysis import leaving
 from planner.analysis.acquisition import acquisition
+from planner.analysis.answer import (
+    Answer,
+    answer,
+    answer_from,
+    answer_of_document,
+    document,
+    waiting,
+)
+from planner.analysis.decision_notes import notes
 from planner.analysis.inquiry import Answers, Inquiry
+from planner.analysis.longer_horizon import Ahead, moved_orders, plan_further
 from planner.analysis.offer_case import OfferCase
 from planner.analysis.offer_prices import Prices
 from planner.analysis.sign_now import SIGN_NOW, Due, due_orders, order_row
@@ -28,9 +39,21 @@ from planner.pipeline.options import RunOptions
 from planner.plan import Plan
 from planner.units import MONTHS_PER_YEAR
 
+FORM = "decisions, second form"
+"""Name of the form in which finished pieces are kept: those of another form are not taken."""
 WAITS_YEARS = 1.0
-"""Waiting is priced up to the first period that starts this long after the first, or later."""
-CASES = ["case", "status", "cost", "change", "change_fraction", "lost_requests", "orders_change"]
+"""Waiting is priced for each period that starts before this."""
+CASES = [
+    "case",
+    "status",
+    "cost",
+    "change",
+    "change_fraction",
+    "unit_cost",
+    "unit_cost_change_fraction",
+    "lost_requests",
+    "orders_change",
+]
 DELAY = [
     "no_order_before",
     "months",
@@ -49,12 +72,14 @@ def decide(
     options: RunOptions,
     offers: Sequence[str] = (),
     most_offers: int | None = None,
+    ahead: Ahead | None = None,
     keep: Path | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Answers:
     """Return what a buyer asks before signing.
 
-    Its questions: sign_now, break_even, cases, case_units, cost_of_delay, supply_cut, acquisition.
+    Its questions: sign_now, break_even, cases, case_units, cost_of_delay, supply_cut, acquisition, and, where a longer
+    horizon is asked for, longer_horizon.
 
     Models below ``STAGED_FROM_COLUMNS`` columns are planned again in whole units at every price and case; larger ones
     in their relaxation, and the notes say so.
@@ -70,6 +95,8 @@ def decide(
     most_offers
         Most offers whose break-even is looked for, those the plan spends most on first; the rest is named as not
         asked. None for all.
+    ahead
+        How much further a longer horizon looks; none asks nothing of it.
     keep
         File in which finished pieces are kept.
     tell
@@ -82,18 +109,28 @@ def decide(
     InputError
         An offer that no column of the model belongs to.
     """
-    return _Decisions(plan, options, keep, tell, tuple(offers), most_offers).result()
+    return _Decisions(plan, options, keep, tell, tuple(offers), most_offers, ahead).result()
+
+
+def periods_waited(periods: pd.DataFrame) -> int:
+    """Return for how many periods waiting is priced: those that start in the first year, as long as one is left.
+
+    Periods may be of any lengths: twelve months and then quarters give the cost of waiting month by month.
+    """
+    starts = periods["start_years"].to_numpy(float)
+    return min(int((starts < WAITS_YEARS - 1e-9).sum()), len(starts) - 1)
 
 
 @dataclass
 class _Decisions(Inquiry):
     offers: tuple[str, ...] = ()
     most_offers: int | None = None
+    ahead: Ahead | None = None
     _done: int = 0
 
     @property
     def about(self) -> tuple[object, ...]:
-        return ("decisions", self.plan.headline.get("objective"), self.plan.headline.get("bound"))
+        return (FORM, self.plan.headline.get("objective"), self.plan.headline.get("bound"))
 
     @cached_property
     def study(self) -> Study:
@@ -114,8 +151,8 @@ class _Decisions(Inquiry):
         return found
 
     @cached_property
-    def planned(self) -> cases.Answer:
-        return cases.answer_from(self.study, self.study.built, self.base)
+    def planned(self) -> Answer:
+        return answer_from(self.study, self.study.built, self.base)
 
     @cached_property
     def prices(self) -> Prices:
@@ -153,9 +190,7 @@ class _Decisions(Inquiry):
 
     @cached_property
     def waits(self) -> int:
-        starts = self.study.coefficients.periods["start_years"].to_numpy(float)
-        later = int((starts < WAITS_YEARS - 1e-9).sum())
-        return min(later, len(starts) - 1)
+        return periods_waited(self.study.coefficients.periods)
 
     @cached_property
     def total(self) -> int:
@@ -189,6 +224,8 @@ class _Decisions(Inquiry):
             "supply_cut": self._supply(),
             "acquisition": acquisition(self.study),
         }
+        if self.ahead is not None:
+            tables["longer_horizon"] = self._longer(self.ahead)
         settings = self.plan.scenario.settings
         return Answers(settings.currency, self.study.options.gap, tables, self._notes())
 
@@ -210,53 +247,52 @@ class _Decisions(Inquiry):
         case = OfferCase(self.prices, offer, self.whole)
         return prices.break_even(case, case.found(self.base.values))
 
-    def _cases(self) -> dict[str, cases.Answer]:
+    def _cases(self) -> dict[str, Answer]:
         found = {"as planned": self.planned}
         for name, scenario in self.named.items():
-            found[name] = self._answer(
-                f"case: {name}", partial(cases.answer, self.study, scenario, self.whole)
-            )
+            found[name] = self._answer(f"case: {name}", partial(answer, self.study, scenario, self.whole))
         return found
 
-    def _answer(self, name: str, compute: Callable[[], cases.Answer]) -> cases.Answer:
-        return cases.answer_of_document(self.piece(name, lambda: cases.document(compute())))
+    def _answer(self, name: str, compute: Callable[[], Answer]) -> Answer:
+        return answer_of_document(self.piece(name, lambda: document(compute())))
 
-    def _sign_now(self, even: pd.DataFrame, answered: Mapping[str, cases.Answer]) -> pd.DataFrame:
-        tested = cases.Tested(self.study, self.whole)
+    def _sign_now(self, even: pd.DataFrame, answered: Mapping[str, Answer]) -> pd.DataFrame:
+        tested = leaving.Tested(self.study, self.whole)
         rows = []
         for due in self.due:
             wait = self._answer(
                 f"waiting one period with {due.offer}",
-                partial(cases.waiting, self.study, due.offer, [due.period], self.whole),
+                partial(waiting, self.study, due.offer, [due.period], self.whole),
             )
             limits = {
                 **self.piece(
                     f"rate at which {due.offer} leaves the plan",
-                    partial(cases.break_even_throughput, tested, due, self.planned),
+                    partial(leaving.break_even_throughput, tested, due, self.planned),
                 ),
                 **self.piece(
                     f"delay at which {due.offer} leaves the plan",
-                    partial(cases.break_even_delay, tested, due, self.planned),
+                    partial(leaving.break_even_delay, tested, due, self.planned),
                 ),
             }
             rows.append(order_row(due, self.study.coefficients, answered, even, wait, limits))
         table = pd.DataFrame(rows, columns=SIGN_NOW)
         return table.sort_values(["order_by_date", "offer"], kind="stable").reset_index(drop=True)
 
-    def _compared(self, found: cases.Answer) -> tuple[Any, ...]:
+    def _compared(self, found: Answer) -> tuple[Any, ...]:
         """Return status, cost above the plan, the same as a share, lost requests, change of the orders."""
         base = self.planned.cost
         changes = found.change_from(self.planned)
         return found.status, found.cost - base, (found.cost - base) / base, found.lost_requests, changes
 
-    def _case_table(self, answered: Mapping[str, cases.Answer]) -> pd.DataFrame:
-        rows = []
+    def _case_table(self, answered: Mapping[str, Answer]) -> pd.DataFrame:
+        base, rows = self.planned, []
         for name, found in answered.items():
-            status, more, share, lost, changes = self._compared(found)
-            rows.append((name, status, found.cost, more, share, lost, changes))
+            more, dearer = found.paid - base.paid, found.unit_cost / base.unit_cost - 1.0
+            amounts = (found.paid, more, more / base.paid, found.unit_cost, dearer, found.lost_requests)
+            rows.append((name, found.status, *amounts, found.change_from(base)))
         return pd.DataFrame(rows, columns=CASES)
 
-    def _case_units(self, answered: Mapping[str, cases.Answer]) -> pd.DataFrame:
+    def _case_units(self, answered: Mapping[str, Answer]) -> pd.DataFrame:
         """Return units ordered by offer and period in every case."""
         parts = [
             found.orders.groupby(["offer", "period"], as_index=False, sort=False)["units"]
@@ -271,7 +307,7 @@ class _Decisions(Inquiry):
         names, rows = list(periods.index), []
         before = (0.0, 0.0)
         for count in range(1, self.waits + 1):
-            wait = partial(cases.waiting, self.study, None, names[:count], self.whole)
+            wait = partial(waiting, self.study, None, names[:count], self.whole)
             status, more, share, lost, changes = self._compared(
                 self._answer(f"no order before {names[count]}", wait)
             )
@@ -284,37 +320,16 @@ class _Decisions(Inquiry):
     def _supply(self) -> pd.DataFrame:
         rows = []
         for vendor, scenario in self.cuts.items():
-            cut = partial(cases.answer, self.study, scenario, self.whole)
+            cut = partial(answer, self.study, scenario, self.whole)
             rows.append(
                 (vendor, cases.SUPPLY_CUT, *self._compared(self._answer(f"supply cut of {vendor}", cut)))
             )
         return pd.DataFrame(rows, columns=SUPPLY)
 
+    def _longer(self, ahead: Ahead) -> pd.DataFrame:
+        further = partial(plan_further, self.study, ahead, self.whole)
+        return moved_orders(self.study, self.planned, self.piece(ahead.name, further))
+
     def _notes(self) -> dict[str, str]:
-        gap = self.study.options.gap
-        how = (
-            f"planned again in whole units, within a gap of {gap:g}"
-            if self.whole
-            else "planned again in the relaxation: units are divisible"
-        )
-        if self.study.caps is not None:
-            how += "; pools carry the load that holds at their sizes in the plan, others that of a single replica"
-        shift = f"{cases.PRICE_SHIFT:.0%}"
-        workloads = self.study.scenario.tables["workloads"]
-        valued = workloads["must_serve_fraction"].lt(1.0) & workloads["value_per_mtok"].gt(0.0)
-        # Unserved optional demand loses its value: plans are ranked by cost less value, the objective.
-        worth = "; costs are less the value of the optional demand served" if valued.any() else ""
-        return {
-            "sign_now": f"committed orders of the first period with any, by offer; {how}; an order stays in a case in "
-            "which at least one unit of its offer is ordered by then",
-            "break_even": f"price at which the quantity in the plan changes, by Newton's method; {how}; a tolerance is "
-            f"by how much the price may be off as plans are known to cost within a gap of {gap:g} only",
-            "cases": f"prices moved by {shift}, forecasts and lead times as the inputs give them; {how}{worth}",
-            "case_units": "units ordered in each case",
-            "cost_of_delay": f"nothing ordered before the period named, rent allowed; per month: what the last period "
-            f"of waiting adds; {how}{worth}",
-            "supply_cut": f"each vendor in the plan confirms {cases.SUPPLY_CUT:.0%} of the units it states per period, "
-            f"of the most the plan takes in one where it states none; {how}",
-            "acquisition": "one unit at its first possible order: payments, upkeep and residual inside the horizon; "
-            "discounted unless named otherwise",
-        }
+        found = notes(self.study, self.whole)
+        return found if self.ahead is None else {**found, "longer_horizon": self.ahead.note}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -89,10 +89,11 @@ class OfferCase:
     whole: bool
     solves: int = 0
 
-    @property
+    @cached_property
     def study(self) -> Study:
-        """Return the scenario, its model and the optimum of the relaxation."""
-        return self.prices.study
+        """Return the scenario, its model and the optimum of the relaxation; prices of the offer follow one another."""
+        study = self.prices.study
+        return study if study.warm is None else replace(study, warm=study.warm.series())
 
     @cached_property
     def vectors(self) -> tuple[np.ndarray, np.ndarray]:

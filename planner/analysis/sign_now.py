@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from planner.analysis.decision_cases import Answer
+from planner.analysis.answer import Answer
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import COMMITTED
 from planner.plan.ledger import liability_after_horizon

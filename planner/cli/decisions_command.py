@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,10 @@ from planner.cli.framework import ExampleCommand
 from planner.cli.options import json_option, set_option
 from planner.cli.plan_commands import OUT, settings_overrides
 from planner.cli.questions import JOURNAL, case_options, hand_over, plan_of, say
+
+if TYPE_CHECKING:
+    from planner.analysis.longer_horizon import Ahead
+    from planner.plan import Plan
 
 SHOWN = {
     "sign_now": [
@@ -41,6 +45,7 @@ SHOWN = {
     "cases": None,
     "cost_of_delay": None,
     "supply_cut": None,
+    "longer_horizon": None,
     "acquisition": [
         "product",
         "site",
@@ -81,6 +86,19 @@ SHOWN = {
     type=click.IntRange(min=0),
     help="Most offers whose break-even price is looked for, those the plan spends most on first. Default: all.",
 )
+@click.option(
+    "--horizon",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Also plan with N more periods at the end, and tell which orders of the first year move.",
+)
+@click.option(
+    "--horizon-demand",
+    metavar="growth|flat|FILE",
+    default="growth",
+    show_default=True,
+    help="Demand of the added periods: at its last yearly growth, as in the last period, or a file like demand.csv.",
+)
 @case_options("0 is exact")
 @set_option
 @json_option
@@ -89,6 +107,8 @@ def decisions(
     out: Path | None,
     offers: tuple[str, ...],
     most_offers: int | None,
+    horizon: int | None,
+    horizon_demand: str,
     relax: bool,
     overrides: tuple[str, ...],
     as_json: bool,
@@ -107,6 +127,24 @@ def decisions(
     options = RunOptions(relax=relax, baselines=False)
     plan, name = plan_of(scenario, [*overrides, *settings_overrides(**settings)], options)
     folder = out or OUT / name / "decisions"
-    found = decide(plan, options, offers, most_offers, folder / JOURNAL, say)
+    ahead = _ahead(plan, horizon, horizon_demand)
+    found = decide(plan, options, offers, most_offers, ahead, folder / JOURNAL, say)
     write_decisions_workbook(plan, found, folder / "decisions.xlsx")
-    hand_over(found, folder, SHOWN, {}, as_json)
+    shown = {question: columns for question, columns in SHOWN.items() if question in found.tables}
+    hand_over(found, folder, shown, {}, as_json)
+
+
+def _ahead(plan: Plan, periods: int | None, demand: str) -> Ahead | None:
+    """Return how a longer horizon is asked about; a forecast is read from its file."""
+    from planner.analysis.longer_horizon import Ahead
+    from planner.inputs.longer import RULES, next_periods, read_forecast
+
+    if periods is None:
+        return None
+    if demand in RULES:
+        return Ahead(periods, demand)
+    path = Path(demand)
+    if not path.is_file():
+        raise click.UsageError(f"--horizon-demand {demand}: neither {' nor '.join(RULES)} nor a file")
+    table = plan.scenario.tables["periods"].sort_values("start_date", kind="stable")
+    return Ahead(periods, forecast=read_forecast(path, list(next_periods(table, periods)["period"])))

@@ -89,20 +89,26 @@ def tightened(
 def as_planned(pools: pd.DataFrame, curves: pd.DataFrame, planned: pd.DataFrame) -> pd.DataFrame:
     """Return the pools with the caps a plan was found with; one the plan does not use gets that of a single replica.
 
+    Pools of periods that the plan does not have keep theirs.
+
     Parameters
     ----------
     planned : DataFrame
         Frame ``pools`` of the plan: POOL_PLACE, replicas, utilisation_cap_fraction.
     """
-    if pools.empty:
+    if pools.empty or planned.empty:
         return pools
     names = ["replicas", "utilisation_cap_fraction"]
     kinds = pools[POOL_PLACE].dtypes
     # A saved plan brings clocks and names back in the types of its file.
     known = planned[[*POOL_PLACE, *names]].astype(kinds.to_dict())
     joined = pools[POOL_PLACE].merge(known, on=POOL_PLACE, how="left", validate="many_to_one")
-    single = cap_at(curves, joined, np.ones(len(joined)))
+    single = pd.Series(cap_at(curves, joined, np.ones(len(joined))))
+    there = pools["period"].isin(known["period"]).reset_index(drop=True)
+    first = pools[names].reset_index(drop=True)
     return joined.assign(
-        replicas=joined["replicas"].fillna(1.0),
-        utilisation_cap_fraction=joined["utilisation_cap_fraction"].fillna(pd.Series(single)),
+        replicas=joined["replicas"].fillna(first["replicas"].mask(there, 1.0)),
+        utilisation_cap_fraction=joined["utilisation_cap_fraction"].fillna(
+            first["utilisation_cap_fraction"].mask(there, single)
+        ),
     )

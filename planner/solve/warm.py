@@ -28,9 +28,12 @@ class WarmRelaxation:
     ----------
     options
         Limits and seed; ``relax`` is taken as set.
+    follows
+        Each relaxation is begun from the last one instead: for a series of models in steps, see :meth:`series`.
     """
 
     options: SolveOptions
+    follows: bool = False
     _first: PlanProblem | None = None
     _columns: np.ndarray = field(default_factory=lambda: np.empty(0, np.int8))
     _rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.int8))
@@ -49,10 +52,14 @@ class WarmRelaxation:
             found = lp_least_ratio(session, goal, limits, self._level)
         else:
             found = session.run(limits)
-        if self._first is None and found.termination.has_values:
+        if (self._first is None or self.follows) and found.termination.has_values:
             self._first, (self._columns, self._rows) = problem, session.basis()
             self._level = found.objective
         return found
+
+    def series(self) -> WarmRelaxation:
+        """Return one for a series of models, each begun from the last, the first of them from the first of all."""
+        return replace(self, follows=True)
 
     def _taken_over(self, first: PlanProblem, problem: PlanProblem) -> tuple[np.ndarray, np.ndarray]:
         return (

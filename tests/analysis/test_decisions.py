@@ -13,8 +13,9 @@ from openpyxl import load_workbook
 
 from planner.analysis import decision_cases as cases
 from planner.analysis.acquisition import acquisition
+from planner.analysis.answer import answer, answer_of, waiting
 from planner.analysis.break_even import break_even, offers_in_reach
-from planner.analysis.decisions import decide
+from planner.analysis.decisions import decide, periods_waited
 from planner.analysis.offer_case import OfferCase
 from planner.analysis.offer_prices import Kink, Prices, priced
 from planner.analysis.reduced_cost import enters_below
@@ -204,8 +205,8 @@ def test_waiting_a_quarter_costs_the_rent_less_nothing_else():
     two = Study.of(three_offers(case.quarters(2)), EXACT)
     first = two.coefficients.periods.index[0]
     rented = 12 * two.coefficients.periods["hours"].iloc[0] * 30
-    late = cases.waiting(two, None, [first], whole=True)
-    base = cases.answer_of(two, two.built, whole=True)
+    late = waiting(two, None, [first], whole=True)
+    base = answer_of(two, two.built, whole=True)
     assert late.status == "optimal"
     assert base.cost == pytest.approx(
         min(1_800_000, rented + 12 * two.coefficients.periods["hours"].iloc[1] * 30)
@@ -215,16 +216,39 @@ def test_waiting_a_quarter_costs_the_rent_less_nothing_else():
     )
 
 
+MONTHS = [{"period": f"2027-{m:02d}", "start_date": f"2027-{m:02d}-01", "months": 1} for m in range(1, 13)]
+LATER = [
+    {"period": f"2028-Q{q + 1}", "start_date": f"2028-{3 * q + 1:02d}-01", "months": 3} for q in range(2)
+]
+
+
+def test_waiting_is_priced_by_month_where_the_first_year_has_months():
+    # Twelve months, then quarters: each month of waiting is twelve boxes rented at 2 an hour.
+    names = [row["period"] for row in MONTHS + LATER]
+    tables = {
+        "periods": MONTHS + LATER,
+        "sites": [case.hall(), case.cloud()],
+        "offers": [case.purchase(price=1_000), case.rental(price=2.0)],
+        "demand": case.demand(names, 12),
+    }
+    monthly = Study.of(case.scenario(tables), EXACT)
+    assert periods_waited(monthly.coefficients.periods) == 12
+    costs = [waiting(monthly, None, names[:count], True).cost for count in (0, 1, 2)]
+    hours = monthly.coefficients.periods["hours"].to_numpy()
+    assert hours[:2].tolist() == [744.0, 672.0]
+    assert np.diff(costs) == pytest.approx([12 * 744 * 2, 12 * 672 * 2])
+
+
 def test_a_slower_box_leaves_the_plan_and_a_cut_vendor_costs_more():
     points = cases.slower(study().built.points, "old", 0.5)
     # Two dozen old boxes would cost 3.6 M, ten new ones 1.9 M.
-    found = cases.answer(study(), study().scenario, True, points)
+    found = answer(study(), study().scenario, True, points)
     assert found.cost == pytest.approx(1_900_000)
     assert found.units("old", 0, study().coefficients.periods["ordinal"]) == 0
     orders = pd.DataFrame({"offer": ["old"], "period": ["2027"], "units": [12.0]})
     cut = cases.cut_supply(study().scenario, "Maker", orders)
     # Of ten old boxes at most, six with five new ones serve exactly 12 requests/s: 0.9 M + 0.95 M.
-    assert cases.answer(study(), cut, True).cost == pytest.approx(1_850_000)
+    assert answer(study(), cut, True).cost == pytest.approx(1_850_000)
     limits = cut.tables["offers"].set_index("offer")["supply_units_per_period"]
     assert limits["old"] == 10
 
@@ -239,6 +263,15 @@ def test_the_decisions_of_a_plan_as_tables_workbook_and_kept_pieces(tmp_path):
     assert due["break_even_price"] == pytest.approx(1_900_000 / 12, rel=1e-6)
     assert "hardware 20% lower" in due["stays_in"]
     assert due["waiting_costs"] == pytest.approx(100_000)
+    assert due["waiting_change"] == "old -12, new +10"
+    # Thirteen boxes a little slower cost 1.95 M: above the ten new ones. A month late is after the only period.
+    assert 0.98 < due["break_even_throughput_fraction"] < 1.0
+    assert due["break_even_delay_weeks"] == 4
+    assert due["leaves_above_price"] == pytest.approx(1_900_000 / 12, rel=1e-6)
+    assert due["commitment_after_horizon"] == 0.0
+    cut = found.tables["supply_cut"].set_index("vendor").loc["Maker"]
+    # Ten old at most, or five new where ten are planned... six old and five new serve exactly 12 for 1.85 M.
+    assert cut["costs"] == pytest.approx(50_000)
     again: list[str] = []
     same = decide(plan, EXACT, keep=tmp_path / "kept.jsonl", tell=again.append)
     assert told
