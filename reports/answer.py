@@ -90,8 +90,10 @@ def _cost_line(content: Content) -> str:
     total = short_number(content.number("total_cost"))
     tokens = short_number(content.number("effective_mtok_discounted"))
     owed = content.number("liability_after_horizon")
+    charged = number_or_nan((content.headline.get("finance") or {}).get("charged_for_commitments"))
+    part = f", of which {short_number(charged)} is charged to this plan" if charged >= 0 else ""
     after = (
-        f" Terms and peaks billed after the horizon still owe {short_number(owed)} {currency}."
+        f" Terms and peaks billed after the horizon still owe {short_number(owed)} {currency}{part}."
         if owed > 0
         else ""
     )
@@ -262,14 +264,22 @@ def estimated_prices(content: Content) -> pd.DataFrame:
     return estimates[estimates["table"].isin(PRICE_TABLES)].reset_index(drop=True)
 
 
+ROUNDING = 1e-9
+"""What sums of money leave when they cancel."""
+
+
 def short_number(value: float) -> str:
     """Return a number with four significant digits and thousands separators.
 
     >>> short_number(1913524.07), short_number(0.412345), short_number(float("nan"))
     ('1,913,524', '0.4123', 'n/a')
+    >>> short_number(1.46e-11)
+    '0'
     """
     if not math.isfinite(value):
         return "n/a"
+    if abs(value) < ROUNDING:
+        return "0"
     if abs(value) >= 1_000:
         return f"{value:,.0f}"
     return f"{value:.4g}"

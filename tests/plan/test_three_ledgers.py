@@ -179,7 +179,7 @@ def test_a_lease_is_on_the_balance_sheet_and_a_hosted_reservation_is_a_service()
     )
 
 
-def commitment(term: float, **settings) -> tuple[np.ndarray, np.ndarray]:
+def commitment(term: float, terms: dict | None = None, **settings) -> tuple[np.ndarray, np.ndarray]:
     """Return the worth of the years left and the charge of 1,000 a month from the first day, horizon two years."""
     shares = pd.DataFrame(
         {"asset_class": "box", "age_years": [0.0, 1.0, 2.0, 3.0], "residual_fraction": [1.0, 0.6, 0.4, 0.3]}
@@ -193,8 +193,9 @@ def commitment(term: float, **settings) -> tuple[np.ndarray, np.ndarray]:
             "service_years": term,
             "asset_class": "box",
             "life_years": 5.0,
+            "price_trend_fraction_per_year": np.nan,
         }
-    )
+    ).assign(**(terms or {}))
     return charge_after_horizon(scenario, table, np.array([0.0]), 2.0)
 
 
@@ -206,6 +207,17 @@ def test_a_three_year_commitment_in_a_two_year_horizon_is_charged_what_its_last_
     assert commitment(2.0)[1][0] == 0.0
     assert commitment(3.0, commitment_method="full")[1][0] == pytest.approx(12_000)
     assert commitment(3.0, commitment_method="none")[1][0] == 0.0
+
+
+def test_hosted_hours_reserved_beyond_the_horizon_are_worth_what_they_cost_by_then():
+    hosted = {"asset_class": None, "life_years": np.nan, "price_trend_fraction_per_year": -0.1}
+    worth, charge = commitment(3.0, terms=hosted)
+    assert worth[0] == pytest.approx(0.9**2)
+    assert charge[0] == pytest.approx((1 - 0.9**2) * 12_000)
+    # Prices that rise, or of which nothing is said, charge nothing; all payments left are charged where asked for.
+    assert commitment(3.0, terms=hosted | {"price_trend_fraction_per_year": 0.1})[1][0] == 0.0
+    assert commitment(3.0, terms=hosted | {"price_trend_fraction_per_year": np.nan})[1][0] == 0.0
+    assert commitment(3.0, terms=hosted, commitment_method="full")[1][0] == pytest.approx(12_000)
 
 
 def test_level_rent_and_samples_of_operation_are_charged_nothing():

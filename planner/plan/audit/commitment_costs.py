@@ -21,7 +21,8 @@ def termed_orders(books: Books) -> pd.DataFrame:
 
     The market rent of a year at age t is what a unit's market value loses in it, interest on it included; the charge
     is what payments left exceed the market rent of the years left, both valued on the last day of the horizon, in
-    proportion of contract rent to the market rent of the whole term.
+    proportion of contract rent to the market rent of the whole term; of a class without market values, by how much
+    the price of the offer has fallen since service began.
     """
     orders, periods = books.orders, books.facts.periods
     termed = orders[orders["mode"].isin(TERMED)]
@@ -50,7 +51,9 @@ def termed_orders(books: Books) -> pd.DataFrame:
             settings.commitment_method == "market" == settings.residual_method
             and row.asset_class not in listed
         ):
-            charges.append(0.0)
+            # No hardware of ours: the service left is worth what the offer itself costs by then.
+            cheaper = max(1.0 - (1.0 + row.trend) ** row.age, 0.0)
+            charges.append(cheaper * row.yearly * left)
             continue
         whole = 1.0 - at_term * present_value(rate, row.term)
         rest = at_age - at_term * present_value(rate, row.left)

@@ -53,7 +53,17 @@ def commitment_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
         on=[*STAND, "period"],
         validate="one_to_one",
     ).merge(
-        c.stands[[*STAND, "price_unit", "includes", "life_years", "asset_class", "upfront_fraction"]],
+        c.stands[
+            [
+                *STAND,
+                "price_unit",
+                "includes",
+                "life_years",
+                "asset_class",
+                "upfront_fraction",
+                "price_trend_fraction_per_year",
+            ]
+        ],
         on=STAND,
         validate="many_to_one",
     )
