@@ -182,8 +182,8 @@ def _meter_is_it_times_pue(content: Content) -> Check | None:
     )
     energy = energy[energy["pue"].notna()]
     return _worst(
-        "Meter power = IT power x PUE, kW",
-        energy["grid_kw"].astype(float),
+        "Meter and on-site power = IT power x PUE, kW",
+        (energy["grid_kw"] + energy.get("onsite_kw", 0.0)).astype(float),
         (energy["it_kw"] * energy["pue"]).astype(float),
     )
 

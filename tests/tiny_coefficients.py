@@ -16,6 +16,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.bill_minimum import Minimums
 from planner.coefficients.billing import Billing
+from planner.coefficients.bridging import Bridging
 from planner.coefficients.colocation import Colocation
 from planner.coefficients.energisation import Energisation
 from planner.coefficients.environment import Environment
@@ -33,7 +34,13 @@ def tiny(**changed: Any) -> Coefficients:
         | _service()
         | _fleet()
         | _sites()
-        | {"costs": costs(), "energised": _path(), "colocation": _contract(), "deferrable": _hours()}
+        | {
+            "costs": costs(),
+            "energised": _path(),
+            "bridging": _generators(),
+            "colocation": _contract(),
+            "deferrable": _hours(),
+        }
     )
     return replace(Coefficients(settings=settings(), **parts), **changed)
 
@@ -408,6 +415,34 @@ def _path() -> Energisation:
     )
 
 
+def _generators() -> Bridging:
+    """Two turbines at the campus, of which one may no longer stand in the second half, and a generator of the hall."""
+    return Bridging(
+        stands=table(
+            "site generator period ordinal max_kw",
+            ("campus", "turbine", "t1", 0, 70.0),
+            ("campus", "turbine", "t2", 1, 70.0),
+            ("campus", "permit", "t1", 0, 45.0),
+            ("hall", "genset", "t2", 1, 30.0),
+        ),
+        terms=table(
+            "site generator period kept_period",
+            ("campus", "turbine", "t1", "t1"),
+            ("campus", "turbine", "t1", "t2"),
+            ("campus", "turbine", "t2", "t2"),
+            ("campus", "permit", "t1", "t1"),
+            ("campus", "permit", "t1", "t2"),
+            ("hall", "genset", "t2", "t2"),
+        ),
+        carbon=table(
+            "site generator t_per_kwh",
+            ("campus", "turbine", 0.0005),
+            ("campus", "permit", 0.0007),
+            ("hall", "genset", 0.0008),
+        ),
+    )
+
+
 def _contract() -> Colocation:
     """A contract of the hall on a given day, and one of the campus that starts when it opens and refuses more."""
     return Colocation(
@@ -559,6 +594,17 @@ def costs() -> Mapping[str, pd.DataFrame]:
             ("box purchase", "campus", "liquid", "t2", "delivered_not_powered", "opex", "t2", "mid", 5_000.0),
             ("rack purchase", "campus", "liquid", "t1", "delivered_not_powered", "opex", "t1", "mid", 16_000.0),
             ("rack purchase", "campus", "liquid", "t2", "delivered_not_powered", "opex", "t2", "mid", 16_000.0),
+        ),
+        "bridge_kw": table(
+            "site generator period line kind paid_period timing amount",
+            ("campus", "turbine", "t1", "bridge_rent", "opex", "t1", "mid", 150.0),
+            ("campus", "turbine", "t2", "bridge_rent", "opex", "t2", "mid", 150.0),
+            ("hall", "genset", "t2", "bridge_rent", "opex", "t2", "mid", 120.0),
+        ),
+        "bridge_run_kw": table(
+            "site generator period block line kind paid_period timing amount",
+            ("campus", "turbine", "t1", "day", "bridge_fuel", "opex", "t1", "mid", DAY * 0.2),
+            ("hall", "genset", "t2", "night", "bridge_fuel", "opex", "t2", "mid", NIGHT * 0.3),
         ),
         "unused_rent_kw": table(
             "site period month line kind paid_period timing amount",

@@ -181,7 +181,8 @@ def energy_frame(plans: Mapping[str, Plan]) -> pd.DataFrame:
 
 def _energy_of(plan: Plan) -> pd.Series:
     energy, costs = plan["energy"], plan["costs"]
-    it_kwh, kwh = float((energy["it_kw"] * energy["hours"]).sum()), float(energy["kwh"].sum())
+    it_kwh = float((energy["it_kw"] * energy["hours"]).sum())
+    kwh = float((energy["kwh"] + energy.get("onsite_kw", 0.0) * energy["hours"]).sum())
     bill = float(costs.loc[costs["line"] == "energy", "amount"].sum())
     pue = kwh / it_kwh if it_kwh > 0 else float("nan")
     return pd.Series({"it kwh": it_kwh, "facility kwh": kwh, "pue": pue, "energy bill": bill})

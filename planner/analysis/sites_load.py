@@ -194,7 +194,8 @@ def _powered(c: Coefficients, site: str) -> pd.DataFrame:
     limits = c.site_limits[c.site_limits["site"] == site]
     if limits.empty:
         return pd.DataFrame({"period": c.periods.index})
-    return limits.loc[limits["usable_kw"] > 0, ["period"]]
+    bridged = limits["period"].isin(c.bridging.stands.loc[c.bridging.stands["site"] == site, "period"])
+    return limits.loc[(limits["usable_kw"] > 0) | bridged, ["period"]]
 
 
 def _share_rows(model: PlanModel, flows: pd.DataFrame, there: pd.DataFrame, share: float) -> RowBlock:

@@ -22,7 +22,7 @@ from planner.pipeline.strategy import Goal, solve_main
 from planner.solve import Ratio, Solution, SolveOptions
 from planner.solve.warm import WarmRelaxation
 
-ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "retrofit_kw", "module", "open", "flow")
+ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "retrofit_kw", "module", "bridge_kw", "open", "flow")
 """Variable families that put something new, or some load, at a site."""
 
 

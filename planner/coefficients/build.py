@@ -8,6 +8,7 @@ import pandas as pd
 
 from planner.coefficients import (
     api,
+    bridging,
     colocation,
     cost,
     deferral,
@@ -72,7 +73,9 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     owned = fleet.fleet_units(scenario, periods)
     limits, hall = site.site_limits(scenario, periods), site.halls(scenario)
     bill = billing(scenario, assigned, limits)
-    builds, opened = site.build_columns(hall, periods), site.openings(scenario, limits, bill)
+    bridge = bridging.bridging(scenario, periods)
+    builds = site.build_columns(hall, periods)
+    opened = site.openings(scenario, limits, bill, bridge.stands)
     changes = retrofit.retrofit_columns(scenario, periods)
     colo = colocation.colocation(scenario, periods, opened)
     peaks, peak_blocks = site.peak_charges(scenario, assigned)
@@ -146,6 +149,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "ppa_kw": cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
             "module": energisation.module_costs(scenario, path, periods),
             "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
+            **bridging.bridge_costs(scenario, bridge, periods, blocks),
             "unused_rent_kw": colocation.unused_costs(scenario, colo, periods),
             "api": api.api_costs(bought, blocks),
             "retire": retirement.resale_income(leaving),
@@ -171,6 +175,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         api=bought,
         api_limits=api.api_limits(scenario, periods),
         energised=path,
+        bridging=bridge,
         colocation=colo,
         deferrable=waiting,
         cap_curves=points.caps,
@@ -270,6 +275,9 @@ LABELS: Mapping[str, list[str]] = {
     "replicas": ["product", "site", "cooling", "units_per_replica", "period"],
     "unpowered": energisation.WAITING,
     "unused_rent_kw": colocation.RENT_MONTH,
+    "bridge_kw": bridging.BRIDGE,
+    "bridge_hire_kw": bridging.BRIDGE,
+    "bridge_run_kw": bridging.BRIDGE_BLOCK,
     "failure_flow": ["failure", "workload", "shape", "region", "site", "period", "block"],
     "failure_run": ["failure", "point", "site", "cooling", "period", "block"],
     "failure_pool": ["failure", "period", "block"],

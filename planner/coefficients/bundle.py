@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients.api import API, API_LIMITS
 from planner.coefficients.billing import Billing
+from planner.coefficients.bridging import Bridging
 from planner.coefficients.colocation import Colocation
 from planner.coefficients.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.energisation import Energisation
@@ -103,6 +104,8 @@ class Coefficients:
         point, site, cooling, product, units_per_replica, peak_ratio of runs whose replica takes several units.
     energised
         The path to usable power: what its modules carry, what can be ordered, what may wait unpowered.
+    bridging
+        Generation rented on site: when it can stand, how long it is kept, its carbon.
     colocation
         Contracted kW of colocation sites: the least paid for and the most that may stand.
     cap_curves, pools
@@ -146,6 +149,7 @@ class Coefficients:
     spans: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPANS))
     environment: Environment = field(default_factory=Environment)
     energised: Energisation = field(default_factory=Energisation)
+    bridging: Bridging = field(default_factory=Bridging)
     colocation: Colocation = field(default_factory=Colocation)
     deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))
     concentration: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SHARES))

@@ -51,6 +51,9 @@ VARIABLES: Mapping[str, str] = {
     "module": "modules ordered on the path to usable power, integer",
     "energised_kw": "kW a site can use by its path, where modules decide it",
     "unpowered": "units delivered that stand without power, integer",
+    "bridge_kw": "kW of generation rented on site",
+    "bridge_hire_kw": "kW of generation whose rent begins",
+    "bridge_run_kw": "kW generated on site",
     "unused_rent_kw": "kW of a colocation minimum paid for in a month and not used",
     "replicas": "replicas that take several units of purchase each, integer",
     "failure_flow": "requests/s of critical demand routed to a site after a loss",
@@ -115,6 +118,11 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "module": c.energised.modules[LABELS["module"]],
         "energised_kw": c.energised.powered[LABELS["energised_kw"]],
         "unpowered": c.energised.waiting[LABELS["unpowered"]],
+        "bridge_kw": c.bridging.stands[LABELS["bridge_kw"]],
+        "bridge_hire_kw": c.bridging.stands[LABELS["bridge_hire_kw"]],
+        "bridge_run_kw": c.bridging.stands.merge(c.blocks[["period", "block"]], on="period")[
+            LABELS["bridge_run_kw"]
+        ],
         "unused_rent_kw": c.colocation.owed[LABELS["unused_rent_kw"]],
         "replicas": replica_labels(c, runs)[LABELS["replicas"]],
         **failure_columns(c, runs, flows),

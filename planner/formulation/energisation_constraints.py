@@ -6,7 +6,13 @@ from planner.coefficients import Coefficients
 from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
-from planner.formulation.site_constraints import HALL, SITE_BLOCK, SITE_PERIOD, hardware_units
+from planner.formulation.site_constraints import (
+    HALL,
+    SITE_BLOCK,
+    SITE_PERIOD,
+    hardware_units,
+    rented_terms,
+)
 
 ITEM = ["site", "item", "period"]
 
@@ -57,9 +63,10 @@ def energised_load(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def energised_provision(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Provisioned peak at the design hour, headroom kept free, fits what the path carries.
+    """Provisioned peak at the design hour, headroom kept free, fits what the path carries and generators give.
 
-    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * installed[o,s,e,t] - (1 - h[s]) * energised_kw[s,t]  <=  0
+    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * installed[o,s,e,t]
+        - (1 - h[s]) * ( energised_kw[s,t] + sum_g bridge_kw[s,g,t] )  <=  0
     for every site s with modules, period t
 
     installed     units in service                                      column installed
@@ -68,6 +75,7 @@ def energised_provision(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     H             1 - h[s] over 1 - headroom of the chain of e          c.design_pue, headroom_ratio
     h             headroom fraction                                     c.site_limits
     energised_kw  kW the site can use                                   column energised_kw
+    bridge_kw     kW of generation rented on site                       column bridge_kw
 
     Dual: currency per kW-period; what one more energised kW left after headroom would save (<= 0).
     """
@@ -78,7 +86,11 @@ def energised_provision(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     rows = number_rows(usable[SITE_PERIOD])
     units = hardware_units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
     units = units.assign(kw=units["provisioned_kw"] * units["pue"] * units["headroom_ratio"])
-    parts = [terms(rows, units, SITE_PERIOD, "kw"), terms(rows, usable, SITE_PERIOD, "free")]
+    parts = [
+        terms(rows, units, SITE_PERIOD, "kw"),
+        terms(rows, usable, SITE_PERIOD, "free"),
+        rented_terms(c, columns, rows),
+    ]
     return row_block("energised_provision", rows, "<=", 0.0, parts)
 
 

@@ -74,13 +74,15 @@ def ppa_use(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def carbon_limit(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Carbon of the energy drawn stays inside each limit.
+    """Carbon of the energy drawn and generated stays inside each limit.
 
-    sum_{s,t,b} ( g[s,t,b] * grid_kw[s,t,b] - h[b] * d[p] * ppa_kw[p,t,b] )  <=  L
+    sum_{s,t,b} ( g[s,t,b] * grid_kw[s,t,b] + h[b] * f * bridge_run_kw[s,g,t,b] - h[b] * d[p] * ppa_kw[p,t,b] )  <=  L
     for every carbon limit, over its site and period (all where blank)
 
     grid_kw  kW at the meter                                            column grid_kw
     ppa_kw   kW covered by a contract                                   column ppa_kw
+    bridge_run_kw  kW generated on site                                 column bridge_run_kw
+    f        t of one kWh generated                                     c.bridging.carbon, t_per_kwh
     g        t of one kW from the grid through the block                c.environment.carbon, t_per_kw
     h, d     hours; t per kWh of the grid less that of the contract     c.environment.ppas
     L        t of CO2                                                   c.environment.limits, amount
@@ -94,7 +96,10 @@ def carbon_limit(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     drawn = c.environment.carbon.rename(columns={"t_per_kw": "amount"}).merge(
         columns.frame("grid_kw"), on=SITE_BLOCK
     )
-    return _limits(c, "carbon_limit", "carbon_t", [drawn, saved])
+    made = columns.frame("bridge_run_kw").merge(c.bridging.carbon, on=["site", "generator"])
+    made = made.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
+    made = made.assign(amount=made["t_per_kwh"].astype(float) * made["hours"].astype(float))
+    return _limits(c, "carbon_limit", "carbon_t", [drawn, saved, made])
 
 
 def water_limit(c: Coefficients, columns: ColumnIndex) -> RowBlock:

@@ -24,10 +24,10 @@ def hardware_units(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
 
 
 def grid_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Power at the meter is what stands idle plus what runs adds, times PUE.
+    """Power at the meter, and of generators on site, is what stands idle plus what runs adds, times PUE.
 
     sum_{o,e} PUE[s,e,t,b] * i[o] * installed[o,s,e,t]
-        + sum_{k,e} PUE[s,e,t,b] * d[k] * run[k,s,e,t,b] - grid_kw[s,t,b]  ==  0
+        + sum_{k,e} PUE[s,e,t,b] * d[k] * run[k,s,e,t,b] - sum_g bridge_run_kw[s,g,t,b] - grid_kw[s,t,b]  ==  0
     for every owned or colocation site s, period t, block b
 
     installed  units in service                                         column installed
@@ -35,6 +35,7 @@ def grid_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     i          kW of an idle unit                                       c.stands, idle_kw
     d          kW a busy unit adds at point k                           c.runs, added_kw
     PUE        facility over IT power                                   c.pue
+    bridge_run_kw  kW generated on site                                 column bridge_run_kw
     grid_kw    kW at the meter                                          column grid_kw
 
     Dual: currency per kW in the block; what one kW less of load would save (<= 0 where the site draws power).
@@ -49,6 +50,7 @@ def grid_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     parts = [
         terms(rows, idle, SITE_BLOCK, "kw"),
         terms(rows, busy, SITE_BLOCK, "kw"),
+        terms(rows, columns.frame("bridge_run_kw"), SITE_BLOCK, -1.0),
         terms(rows, drawn, SITE_BLOCK, -1.0),
     ]
     return row_block("grid_power", rows, "==", 0.0, parts)
@@ -74,16 +76,19 @@ def site_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def provisioned_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Provisioned peak at the design hour, headroom kept free, fits the energised power; a closed site has none.
+    """Provisioned peak at the design hour, headroom kept free, fits the energised power and rented generation.
 
-    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * installed[o,s,e,t]  <=  (1 - h[s]) * F[s,t] * open[s,t]
-    for every owned or colocation site s, period t   (open = 1 where opening costs nothing)
+    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * installed[o,s,e,t] - (1 - h[s]) * sum_g bridge_kw[s,g,t]
+        <=  (1 - h[s]) * F[s,t] * open[s,t]
+    for every owned or colocation site s, period t   (open = 1 where opening costs nothing; a closed site
+    has no power)
 
     installed  units in service                                         column installed
     P          provisioned kW of one unit                               c.stands, provisioned_kw
     PUE*       facility over IT power at the design temperature         c.design_pue
     H          1 - h[s] over 1 - headroom of the chain of e (1: none)   c.design_pue, headroom_ratio
     h, F       headroom fraction; usable kW                             c.site_limits
+    bridge_kw  kW of generation rented on site                          column bridge_kw
     open       1 while the site is open                                 column open
 
     Dual: currency per kW-period; what one more kW left after headroom at s in t would save (<= 0).
@@ -98,8 +103,20 @@ def provisioned_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     costly = pd.MultiIndex.from_frame(limits[SITE_PERIOD]).isin(pd.MultiIndex.from_frame(opened[SITE_PERIOD]))
     rhs = np.where(costly, 0.0, limits["free_kw"])
     opened = opened.assign(free_kw=-opened["free_kw"])
-    parts = [terms(rows, units, SITE_PERIOD, "kw"), terms(rows, opened, SITE_PERIOD, "free_kw")]
+    parts = [
+        terms(rows, units, SITE_PERIOD, "kw"),
+        terms(rows, opened, SITE_PERIOD, "free_kw"),
+        rented_terms(c, columns, rows),
+    ]
     return row_block("provisioned_power", rows, "<=", rhs, parts)
+
+
+def rented_terms(c: Coefficients, columns: ColumnIndex, rows: pd.DataFrame) -> Term:
+    """Return the terms of generation rented on site, less headroom, with rows by site and period."""
+    kept = c.site_limits[[*SITE_PERIOD, "headroom_fraction"]]
+    rented = columns.frame("bridge_kw").merge(kept, on=SITE_PERIOD, validate="many_to_one")
+    rented = rented.assign(kw=rented["headroom_fraction"].astype(float) - 1.0)
+    return terms(rows, rented, SITE_PERIOD, "kw")
 
 
 def it_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:

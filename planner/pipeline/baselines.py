@@ -16,7 +16,7 @@ from planner.formulation.objective import cost_terms
 from planner.formulation.pulp_face import PlanProblem
 from planner.solve import SolveOptions, elastic, solve
 
-ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "retrofit_kw", "module")
+ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "retrofit_kw", "module", "bridge_kw")
 BASELINE_GAP = 0.01
 BASELINE_SECONDS = 30.0
 

@@ -34,6 +34,7 @@ LIMITS: Mapping[str, Limit] = {
     "rack_space": Limit("rack positions", "racks", ("site",)),
     "hall_capacity": Limit("hall capacity", "kW IT", ("site", "cooling")),
     "cooling_capacity": Limit("cooling capacity", "kW IT", ("site", "cooling")),
+    "bridge_limit": Limit("generation on site", "kW", ("site", "generator")),
     "contracted_power": Limit("contracted colocation power", "kW IT", ("site",)),
     "path_power": Limit("power carried by the path", "kW", ("site", "item")),
     "supply": Limit("vendor supply", "units", ("offer",)),

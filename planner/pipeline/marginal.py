@@ -20,6 +20,7 @@ PRICED = (
     "rack_space",
     "hall_capacity",
     "cooling_capacity",
+    "bridge_limit",
     "contracted_power",
     "path_power",
     "energised_provision",

@@ -131,7 +131,7 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
         "nominal_tokens": bool(c.shapes["opaque"].any()),
         "unserved_fraction": float(missing / asked) if asked else 0.0,
         "liability_after_horizon": liability_after_horizon(c, frames["orders"])
-        + float(frames["colo_contracts"]["owed_after_horizon"].sum())
+        + sum(float(frames[name]["owed_after_horizon"].sum()) for name in ("colo_contracts", "bridging"))
         + peaks_after_horizon(frames["billed_peaks"]),
         "input_hash": scenario.input_hash,
         "warnings": list(scenario.warnings),

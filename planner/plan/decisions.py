@@ -17,6 +17,7 @@ from planner.formulation.objective import api_tokens, run_tokens
 from planner.formulation.service_constraints import sized_runs
 from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks, topups
+from planner.plan.bridging import bridging_frame, onsite_kw, output_frame
 from planner.plan.colocation import contract_frame, level_frame, rent_frame
 from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
 from planner.plan.failures import failure_frames
@@ -44,7 +45,9 @@ def decision_frames(
     serving = _serving(c, columns, values)
     flows = decided(columns, values, "flow", "requests_per_s").drop(columns="column")
     fleet = _fleet(c, columns, values, serving)
-    energy = _energy(c, columns, values)
+    output = output_frame(c, columns, values)
+    bridge = bridging_frame(scenario, c, columns, values, output)
+    energy = _energy(c, columns, values, onsite_kw(output))
     tiers = order_tiers(c, columns, values)
     found = partial(decided, columns, values)
     modules = module_frame(scenario, c, found)
@@ -70,7 +73,7 @@ def decision_frames(
         "topups": topups(columns, values),
         "ppa": decided(columns, values, "ppa_kw", "ppa_kw").drop(columns="column"),
         "footprint": footprint(c, columns, values),
-        "site_power": _site_power(c, usable_limits(c, path), fleet, energy),
+        "site_power": _site_power(c, usable_limits(c, path), fleet, energy, bridge),
         "modules": modules,
         "power_path": path,
         "unpowered": unpowered_frame(scenario, c, found),
@@ -78,6 +81,8 @@ def decision_frames(
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "retrofits": decided(columns, values, "retrofit_kw", "kw").drop(columns="column"),
         "sites": sites,
+        "bridging": bridge,
+        "bridge_output": output,
         "colo_rent": rent,
         "rent_levels": level_frame(scenario, c),
         "colo_contracts": contract_frame(scenario, c, rent, sites),
@@ -292,7 +297,8 @@ def _placement(c: Coefficients, flows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _energy(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
+def _energy(c: Coefficients, columns: ColumnIndex, values: np.ndarray, onsite: pd.Series) -> pd.DataFrame:
+    """Return kW and kWh from the grid and generated on site by block, IT kW, and PUE of both together."""
     drawn = columns.frame("grid_kw")
     table = drawn.assign(grid_kw=np.maximum(values[drawn["column"].to_numpy(int)], 0.0)).drop(
         columns="column"
@@ -303,8 +309,10 @@ def _energy(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Dat
     it_kw = _it_kw(c, columns, values)
     table = table.merge(it_kw, on=["site", "period", "block"], how="left")
     table["it_kw"] = table["it_kw"].fillna(0.0)
+    place = pd.MultiIndex.from_frame(table[["site", "period", "block"]])
+    table["onsite_kw"] = onsite.reindex(place).fillna(0.0).to_numpy(float)
     pue = np.divide(
-        table["grid_kw"],
+        table["grid_kw"] + table["onsite_kw"],
         table["it_kw"],
         out=np.full(len(table), np.nan),
         where=table["it_kw"].to_numpy() > NEGLIGIBLE,
@@ -340,13 +348,18 @@ def _peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Data
 
 
 def _site_power(
-    c: Coefficients, limits: pd.DataFrame, fleet: pd.DataFrame, energy: pd.DataFrame
+    c: Coefficients,
+    limits: pd.DataFrame,
+    fleet: pd.DataFrame,
+    energy: pd.DataFrame,
+    bridge: pd.DataFrame,
 ) -> pd.DataFrame:
     """Return the three levels per site and period, never confused.
 
     ``it`` is provisioned IT peak, ``facility`` provisioned peak with cooling and losses at the design hour,
-    ``grid`` the highest load at the meter in any block. The second may take what the headroom leaves (of the site, or
-    of the power chains in use in proportion to their load), and no more than the site's facility limit.
+    ``grid`` the highest load at the meter in any block, beside what generators on site give. The second may take what
+    the headroom leaves (of the site, or of the power chains in use in proportion to their load), and no more than the
+    site's facility limit.
     """
     hardware = fleet[fleet["includes"] == "hardware"].merge(
         c.design_pue, on=["site", "cooling", "period"], how="left"
@@ -357,8 +370,9 @@ def _site_power(
     sums = facility.groupby(["site", "period"])[["peak_kw", "needed_kw"]].sum()
     ratio = (sums["peak_kw"] / sums["needed_kw"].where(sums["needed_kw"] > 0)).fillna(1.0)
     place = pd.MultiIndex.from_frame(limits[["site", "period"]])
+    rented = bridge.groupby(["site", "period"])["kw"].sum().reindex(place).fillna(0.0).to_numpy(float)
     left = (
-        limits["usable_kw"]
+        (limits["usable_kw"] + rented)
         * (1 - limits["headroom_fraction"])
         * ratio.reindex(place, fill_value=1.0).to_numpy()
     )

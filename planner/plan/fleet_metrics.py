@@ -53,6 +53,7 @@ def footprint_metrics(footprint: pd.DataFrame, effective_mtok: float) -> list[Me
 def energy_metrics(energy: pd.DataFrame, effective_mtok: float) -> list[MetricRow]:
     """Return energy per token of the own sites, PUE and load factor of each."""
     rows: list[MetricRow] = []
+    energy = energy.assign(kwh=energy["kwh"] + energy["onsite_kw"] * energy["hours"])
     kwh, it_kwh = float(energy["kwh"].sum()), float((energy["it_kw"] * energy["hours"]).sum())
     where, pue = "own sites", "facility energy / IT energy"
     if kwh > 0:
@@ -66,7 +67,7 @@ def energy_metrics(energy: pd.DataFrame, effective_mtok: float) -> list[MetricRo
         it, drawn = float((group["it_kw"] * group["hours"]).sum()), float(group["kwh"].sum())
         if it > 0:
             mean = drawn / float(group["hours"].sum())
-            load = mean / float(group["grid_kw"].max())
+            load = mean / float((group["grid_kw"] + group["onsite_kw"]).max())
             rows.append(over_horizon("PUE", str(site), drawn / it, "ratio", pue))
             definition = "mean / peak power at the meter"
             rows.append(over_horizon("load factor", str(site), load, "fraction", definition))

@@ -15,13 +15,16 @@ PLACE = ["site", "period"]
 
 
 def footprint(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
-    """Return site, period, carbon_t (grid average, contracts at their own intensity), water_m3 of own halls."""
+    """Return site, period, carbon_t (grid average, contracts and generators at their own), water_m3 of own halls."""
     drawn = _valued(columns, values, "grid_kw")
     grid = drawn.merge(c.environment.carbon, on=[*PLACE, "block"])
     covered = _valued(columns, values, "ppa_kw").merge(c.environment.ppas, on=PPA)
     carbon = _summed(grid, grid["level"] * grid["t_per_kw"]).sub(
         _summed(covered, covered["level"] * covered["carbon_t_per_kwh"] * covered["hours"]), fill_value=0.0
     )
+    made = _valued(columns, values, "bridge_run_kw").merge(c.bridging.carbon, on=["site", "generator"])
+    made = made.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])
+    carbon = carbon.add(_summed(made, made["level"] * made["hours"] * made["t_per_kwh"]), fill_value=0.0)
     hall = [*PLACE, "cooling"]
     unit = c.stands.loc[c.stands["includes"] == "hardware", [*STAND, "idle_kw"]]
     idle = _valued(columns, values, "installed").merge(unit, on=STAND).merge(c.environment.water, on=hall)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from planner.tables import (
     api,
+    bridging,
     colocation,
     contracts,
     demand,
@@ -37,6 +38,7 @@ TABLES: Mapping[str, Table] = {
         power,
         colocation,
         energisation,
+        bridging,
         demand,
         quotas,
         resilience,

@@ -73,6 +73,10 @@ DECLARED = (
     CostLine("site_module", "capex", "paid", "site", STANDS, "site", "elsewhere", "Other", "power_path"),
     CostLine("site_module_residual", "capex", "kept", "site", STANDS, "site", "elsewhere", "Other"),
     CostLine("delivered_not_powered", "opex", "paid", "offer", STANDS, "site", "elsewhere", "Other"),
+    CostLine("bridge_rent", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other"),
+    # Fuel stands for energy of the grid, but is on no utility's bill.
+    CostLine("bridge_fuel", "opex", "paid", "site", LOAD, "site", "elsewhere", "Other"),
+    CostLine("bridge_carbon", "opex", "paid", "site", LOAD, "site", "elsewhere", "Other"),
     CostLine("facility_rent", "opex", "paid", "offer", STANDS, "site", "elsewhere", "Other"),
     CostLine("facility_rent_unused", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other"),
     CostLine("site_opening", "capex", "paid", "site", STANDS, "site", "elsewhere", "Other", "site_opening"),

@@ -16,6 +16,7 @@ def facility_rows(rows: Rows, time: Clock) -> None:
     """Append the rows of space that is taken and of sites that are open."""
     _space(rows, time)
     _unused(rows)
+    _bridging(rows, time)
     _open(rows, time)
 
 
@@ -92,6 +93,29 @@ def _unused(rows: Rows) -> None:
         rows.line_total(
             "facility_rent_unused", "Rent of contracted kW not used", parts, "mid", rows.content.currency
         )
+
+
+def _bridging(rows: Rows, time: Clock) -> None:
+    """Append rent and fuel of generation on site."""
+    plants = rows.content.frame("bridging", ["site", "generator", "period", "kw", "kwh"])
+    if plants.empty:
+        return
+    rows.title("Generation on site")
+    currency, names = rows.content.currency, list(rows.content.timeline.names)
+    for line, title, value, unit, column, length in (
+        ("bridge_rent", "Rent of generators", "kw", "kW", "rent_per_kw_month", f"*{time.months.here}"),
+        ("bridge_fuel", "Fuel of generators", "kwh", "kWh", "fuel_per_kwh", ""),
+    ):
+        parts = []
+        for row in by_period(plants, ["site", "generator"], value, rows.content.timeline).to_dict("records"):
+            place = [str(row["site"]), str(row["generator"])]
+            amounts = np.array([row[name] for name in names], dtype=float)
+            price = rows.inputs.money("bridging_power", place, column)
+            at = rows.plan_values(title, place[1], place[0], "bridging", unit, amounts, total=False)
+            label, basis = f"{title}; column H: price", f"{unit} x price"
+            formula = f"{at.here}*{{H}}{length}"
+            parts.append(rows.formula(label, place[1], place[0], basis, currency, formula, price or 0.0))
+        rows.line_total(line, title, parts, "mid", currency)
 
 
 def provisioned_kw(rows: Rows, fleet: pd.DataFrame) -> pd.Series:

@@ -114,6 +114,7 @@ PLAN_LINES = {
     "minimum_take": "Top-up of minimum bills",
     "property_tax": "Property tax",
     "coincident_peak_after_horizon": "Coincident peaks billed after the horizon, at their value on its last day",
+    "bridge_carbon": "Carbon of generation on site",
     "ppa": "Energy contracts",
     "ppa_offset": "Energy charges of the tariff that contracts replace",
     "carbon_offset": "Carbon price of the grid, less that of the contracts that replace it",

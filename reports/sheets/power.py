@@ -14,6 +14,7 @@ from reports.content import Content, by_period
 from reports.costs import truth
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, page_break, repeat_title_only, section, start_page
+from reports.sheets.bridging import bridging
 from reports.sheets.colocation import colocation
 from reports.sheets.energisation import energisation
 from reports.sheets.facility import facility_options
@@ -49,6 +50,7 @@ def fill(book: Workbook, content: Content) -> None:
     page = start_page(book, content, "Power", "output", PURPOSE)
     _levels(page)
     energisation(page)
+    bridging(page)
     colocation(page)
     _energy(page)
     pue_target(page)
@@ -202,16 +204,18 @@ def _energy(page: Page) -> None:
     energy = content.frame("energy", ["site", "period", "kwh", "it_kw", "hours", "price_per_kwh", "grid_kw"])
     names, labels = list(content.timeline.names), {"site": Label("Site", width=20)}
     energy = energy.assign(
-        it_kwh=energy["it_kw"] * energy["hours"], paid=energy["kwh"] * energy["price_per_kwh"]
+        it_kwh=energy["it_kw"] * energy["hours"],
+        whole=energy["kwh"] + energy.get("onsite_kw", 0.0) * energy["hours"],
+        paid=energy["kwh"] * energy["price_per_kwh"],
     )
-    kwh, it_kwh, paid = (
-        by_period(energy, ["site"], name, content.timeline) for name in ("kwh", "it_kwh", "paid")
+    kwh, it_kwh, whole, paid = (
+        by_period(energy, ["site"], name, content.timeline) for name in ("kwh", "it_kwh", "whole", "paid")
     )
     section(page, "Energy at the meter", time_columns(content))
     mwh = kwh.assign(**{name: kwh[name] / 1_000 for name in names})
     time_block(page, mwh, ["site"], "MWh", styles.MONEY, labels=labels, sum_row="All sites")
     for title, above, below, unit, form in (
-        ("PUE, energy-weighted", kwh, it_kwh, "ratio", styles.RATIO),
+        ("PUE, energy-weighted", whole, it_kwh, "ratio", styles.RATIO),
         ("Energy price paid, mean", paid, kwh, f"{content.currency}/kWh", styles.ENERGY_PRICE),
     ):
         section(page, title, time_columns(content))

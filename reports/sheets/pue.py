@@ -26,13 +26,16 @@ def pue_target(page: Page) -> None:
     share = (1.0 - PUE_TARGET / used["pue"]).clip(lower=0.0)
     used = used.assign(
         it_kwh=used["it_kw"] * used["hours"],
+        whole=used["kwh"] + used.get("onsite_kw", 0.0) * used["hours"],
         paid=used["kwh"] * used["price_per_kwh"],
         kwh_saved=used["kwh"] * share,
         bill_saved=used["kwh"] * used["price_per_kwh"] * share,
     )
-    table = used.groupby("site", sort=False)[["kwh", "it_kwh", "paid", "kwh_saved", "bill_saved"]].sum()
+    table = used.groupby("site", sort=False)[
+        ["kwh", "it_kwh", "whole", "paid", "kwh_saved", "bill_saved"]
+    ].sum()
     table = table.assign(
-        pue=table["kwh"] / table["it_kwh"],
+        pue=table["whole"] / table["it_kwh"],
         kwh_fraction=table["kwh_saved"] / table["kwh"],
         bill_fraction=(table["bill_saved"] / table["paid"]).where(table["paid"] != 0),
     ).reset_index()

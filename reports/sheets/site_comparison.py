@@ -112,11 +112,12 @@ def _power(content: Content) -> list[MeasureRow]:
         rows.append((f"{label} power, tightest", "%", styles.PERCENT, share.groupby(chosen["site"]).max()))
     if len(energy):
         kwh = energy.groupby("site")["kwh"].sum()
+        whole = kwh + (energy.get("onsite_kw", 0.0) * energy["hours"]).groupby(energy["site"]).sum()
         it_kwh = (energy["it_kw"] * energy["hours"]).groupby(energy["site"]).sum()
         paid = (energy["kwh"] * energy["price_per_kwh"]).groupby(energy["site"]).sum()
         rows += [
             ("Energy at the meter", "MWh", styles.MONEY, kwh / 1_000),
-            ("PUE, energy-weighted", "ratio", styles.RATIO, kwh / it_kwh.where(it_kwh > 0)),
+            ("PUE, energy-weighted", "ratio", styles.RATIO, whole / it_kwh.where(it_kwh > 0)),
             (
                 "Energy price paid, mean",
                 f"{content.currency}/kWh",

@@ -867,6 +867,8 @@ BESIDE_THEIR_CASES = {
     *("concentration", "source_count", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),
     *("rent_minimum", "contracted_power", "colo_contracts", "cost facility_rent_unused"),
+    *("bridge_limit", "bridge_hire", "bridge_term", "bridge_output"),
+    *("cost bridge_rent", "cost bridge_fuel", "cost bridge_carbon"),
     "cost property_tax",
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
@@ -874,7 +876,7 @@ BESIDE_THEIR_CASES = {
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
 """Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,
-``test_colocation``, ``test_failure_audit``)."""
+``test_colocation``, ``test_bridging``, ``test_failure_audit``)."""
 
 
 @cache

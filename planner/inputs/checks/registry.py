@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from planner.errors import Fault
 from planner.inputs.checks import (
+    bridging_rules,
     chain_rules,
     coincident_rules,
     colocation_rules,
@@ -47,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     *chain_rules.RULES,
     *colocation_rules.RULES,
     *module_rules.RULES,
+    *bridging_rules.RULES,
     *failure_rules.RULES,
     *tariff_rules.RULES,
     *ladder_rules.RULES,

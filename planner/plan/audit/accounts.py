@@ -11,6 +11,7 @@ import pandas as pd
 
 from planner.plan.audit.api_costs import api_entries
 from planner.plan.audit.books import Books
+from planner.plan.audit.bridging import bridge_entries
 from planner.plan.audit.colocation import unused_entries
 from planner.plan.audit.commitment_costs import commitment_entries
 from planner.plan.audit.energised import module_entries, waiting_entries
@@ -57,6 +58,9 @@ SOURCES: Mapping[str, Source] = {
     "spares": keeping_entries,
     "facility_rent": keeping_entries,
     "facility_rent_unused": unused_entries,
+    "bridge_rent": bridge_entries,
+    "bridge_fuel": bridge_entries,
+    "bridge_carbon": bridge_entries,
     "staff": keeping_entries,
     "network": keeping_entries,
     "property_tax": tax_entries,

@@ -8,6 +8,7 @@ import pandas as pd
 
 from planner.plan.audit import (
     api_costs,
+    bridging,
     calendar_checks,
     colocation,
     cost_checks,
@@ -117,6 +118,10 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             environment_checks.resource_limits,
             environment_checks.footprint,
             site_checks.power_levels,
+            bridging.bridge_limit,
+            bridging.bridge_hire,
+            bridging.bridge_term,
+            bridging.bridge_output,
             colocation.rent_minimum,
             colocation.contracted_power,
             colocation.colo_contracts,

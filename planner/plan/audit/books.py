@@ -293,9 +293,13 @@ class Books:
 
     @cached_property
     def grid_kw(self) -> pd.Series:
-        """Return kW at the meter recomputed from units and busy units, index (site, period, block)."""
-        it = self.it_rows
-        return total(it["it_kw"] * it["pue"], it, ["site", "period", "block"])
+        """Return kW at the meter recomputed from units and busy units, less what is generated on site; index (site,
+        period, block).
+        """
+        it, made, key = self.it_rows, self["bridge_output"], ["site", "period", "block"]
+        load = total(it["it_kw"] * it["pue"], it, key)
+        own = total(made["kw"], made, key)
+        return load - own.reindex(load.index).fillna(0.0) if len(made) else load
 
     @cached_property
     def it_rows(self) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.bridging import openable
 from planner.plan.audit.colo_rent import SITE_PERIOD, Row, contracts, rent_level, rent_months
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import entries
@@ -39,9 +40,11 @@ def _starts(books: Books, contract: Row) -> list[tuple[pd.Timestamp, float]]:
         return [(contract["start_date"], 1.0)]
     stated, found, before = books["sites"], [], 0.0
     state = total(stated["open_fraction"], stated, SITE_PERIOD)
+    powered = stated[openable(books, stated)]
+    able = set(zip(powered["site"], powered["period"], strict=True))
     for period, start in books.facts.periods["start_date"].items():
         share = float(state.get((contract["site"], str(period)), 0.0))
-        if books.scheduled_kw.get((contract["site"], str(period)), 0.0) > 0.0:
+        if (contract["site"], str(period)) in able:
             found.append((start, share - before))
             before = share
     return found

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.bridging import rented_kw
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
 from planner.plan.audit.hardware_costs import entries, sinking_fund
 from planner.plan.audit.path import ITEM, MODULE, carried_kw, first_powered
@@ -34,7 +35,7 @@ def energised_load(books: Books) -> Check:
 
 
 def energised_provision(books: Books) -> Check:
-    """Return the check that provisioned kW x design PUE <= (1 - headroom) x kW of the smallest item."""
+    """Return the check that provisioned kW x design PUE <= (1 - headroom) x (kW of the smallest item + rented kW)."""
     units = books.own_fleet
     used = total(
         units["units"] * units["provisioned_kw"] * units["design_pue"] * units["headroom_ratio"],
@@ -43,7 +44,7 @@ def energised_provision(books: Books) -> Check:
     )
     least = _least_kw(books)
     kept = books.facts.sites["headroom_fraction"].fillna(0.0).reindex(least.index.get_level_values("site"))
-    limits = least * (1.0 - kept.to_numpy(float))
+    limits = least * (1.0 - kept.to_numpy(float)) + rented_kw(books).reindex(least.index).fillna(0.0)
     rows = used.rename("left").reset_index()
     rows = rows.assign(right=at(limits, rows, ["site", "period"]))
     return compare("energised_provision", "energised_provision", rows[rows["right"].notna()], "<=")

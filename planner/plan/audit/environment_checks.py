@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.bridging import bridge_carbon_t
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import entries
 from planner.plan.audit.report import Check, beside, compare, total
@@ -74,7 +75,7 @@ def ppa_entries(books: Books) -> pd.DataFrame:
 
 
 def carbon_rows(books: Books) -> pd.DataFrame:
-    """Return site, period, t of CO2: energy at the grid's intensity, what contracts cover at their own."""
+    """Return site, period, t of CO2: energy at the grid's intensity, contracts and generators at their own."""
     grid = books.facts.table("carbon", "region")["gco2_per_kwh"]
     region = books.facts.sites["region"]
     drawn = books.grid_kw.rename("kw").reset_index()
@@ -89,7 +90,9 @@ def carbon_rows(books: Books) -> pd.DataFrame:
     # A plan on rented units alone draws no power of its own.
     kept = [part for part in parts if len(part)] or [drawn.assign(amount=0.0)]
     both = pd.concat([part[["site", "period", "amount"]] for part in kept], ignore_index=True)
-    return both.assign(amount=both["amount"] / (G_PER_KG * KG_PER_TONNE))
+    tonnes = both.assign(amount=both["amount"] / (G_PER_KG * KG_PER_TONNE))
+    made = bridge_carbon_t(books)
+    return pd.concat([tonnes, made], ignore_index=True) if len(made) else tonnes
 
 
 def water_rows(books: Books) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import pandas as pd
 from planner.inputs.load import hash_inputs
 from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.api_costs import SERVICE, api_made, routed_requests
+from planner.plan.audit.bridging import bridge_owed
 from planner.plan.audit.colocation import owed_after_horizon
 from planner.plan.audit.facts import at
 from planner.plan.audit.hardware_costs import per_hour
@@ -227,8 +228,8 @@ def liability_after_horizon(books: Accounts) -> Check:
     after the last day.
 
     units x price per year (8,760 hours or 12 months) x years of the term beyond the horizon, undiscounted, but for the
-    share paid up front; least rent of colocation contracts likewise, month by month; what the horizon's peaks are
-    billed later
+    share paid up front; least rent of colocation contracts and generators likewise, by month; what the horizon's peaks
+    are billed later
     """
     orders, periods = books.orders, books.facts.periods
     termed = orders[orders["mode"].isin(("lease", "reserved"))]
@@ -240,7 +241,7 @@ def liability_after_horizon(books: Accounts) -> Check:
     )
     open_share = 1.0 - termed["upfront_fraction"].fillna(0.0)
     own = float((termed["units"] * yearly * left.clip(lower=0.0) * open_share).sum())
-    own += float(owed_after_horizon(books)["owed"].sum())
+    own += float(owed_after_horizon(books)["owed"].sum()) + bridge_owed(books)
     own += float(month_bills(books)["owed"].sum())
     return _one("liability_after_horizon", books.headline("liability_after_horizon"), {"recomputed": own})
 

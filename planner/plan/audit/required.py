@@ -124,6 +124,8 @@ REQUIRED = {
     "retrofits": ["from_cooling", *PLACE, "kw"],
     "sites": ["site", "period", "open", "open_fraction"],
     "modules": ["site", "module", "item", "period", "modules", "energised_period", "cost"],
+    "bridging": ["site", "generator", "period", "kw", "hired_kw", "owed_after_horizon"],
+    "bridge_output": ["site", "generator", "period", "block", "kw"],
     "colo_rent": ["site", "period", "month", "unused_kw"],
     "colo_contracts": ["site", "start_date", "owed_after_horizon"],
     "power_path": ["site", "item", "period", "carried_kw"],

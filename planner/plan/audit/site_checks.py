@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.bridging import openable, rented_kw
 from planner.plan.audit.facts import at
 from planner.plan.audit.report import Check, beside, compare, keyed, total
 from planner.plan.audit.site_costs import billing_windows, costly_sites, hall_readiness, retrofit_dates
@@ -116,7 +117,7 @@ def provisioned_power(books: Books) -> Check:
     closable = free.index.get_level_values("site").isin(costly_sites(books).index)
     stated = books["sites"]
     is_open = total(stated["open_fraction"], stated, SITE_PERIOD).reindex(free.index, fill_value=0.0)
-    limits = free.where(~closable, free * is_open)
+    limits = free.where(~closable, free * is_open) + rented_kw(books).reindex(free.index).fillna(0.0)
     return _limited("provisioned_power", needed_kw(books), limits, SITE_PERIOD)
 
 
@@ -189,8 +190,7 @@ def stay_open(books: Books) -> Check:
     stated = books["sites"]
     rows = stated[stated["site"].isin(costly_sites(books).index)]
     rows = rows.assign(ordinal=books.period_of(rows, "ordinal"))
-    scheduled = at(books.scheduled_kw, rows, SITE_PERIOD)
-    rows = rows[scheduled.to_numpy(float) > 0.0]
+    rows = rows[openable(books, rows)]
     before = rows.assign(ordinal=rows["ordinal"] + 1)[["site", "ordinal", "open_fraction"]]
     pairs = rows.merge(before, on=["site", "ordinal"], suffixes=("", "_before"))
     labelled = pairs[SITE_PERIOD].assign(left=pairs["open_fraction_before"], right=pairs["open_fraction"])
@@ -230,6 +230,7 @@ def power_levels(books: Books) -> Check:
     stated = books["site_power"]
     facility, needed = _provisioned(books, SITE_PERIOD, with_pue=True), needed_kw(books)
     free = free_kw(books)
+    free = free + rented_kw(books).reindex(free.index).fillna(0.0)
     free = free * (facility / needed.where(needed > 0)).reindex(free.index).fillna(1.0)
     stated_limit = _by_site(books, "facility_limit_kw").reindex(free.index)
     own = {
