@@ -76,6 +76,21 @@ def test_a_lot_without_a_stated_resale_is_kept_to_its_end():
     assert line(plan, "maintenance") == pytest.approx(4 * 8_000)
 
 
+def test_the_book_value_of_what_is_taken_out_is_written_off_at_once():
+    # 40,000 on the books, two of four boxes scrapped in January: 20,000 at once, the rest level over three years.
+    plan = solved(crowded(2, 50, resale_fraction=0.0, book_value=40_000))
+    books = plan["accounting"]
+    lots = books[books["line"] == "sunk_book_value"].groupby("period")["amount"].sum()
+    quarter = 20_000 * 0.25 / 3.0
+    assert lots["2027-Q1"] == pytest.approx(20_000 + quarter, rel=2e-2)
+    assert lots["2027-Q2"] == pytest.approx(quarter, rel=2e-2)
+    assert lots.sum() == pytest.approx(40_000)
+    assert CHECKS["asset_terms"](Accounts(plan, Facts(plan.scenario))).passed
+    whole = plan["assets"].assign(disposed_years=float("nan"))
+    wrong = replace(plan, frames={**plan.frames, "assets": whole})
+    assert not CHECKS["asset_terms"](Accounts(wrong, Facts(plan.scenario))).passed
+
+
 def test_a_lot_may_be_scrapped_to_save_its_upkeep():
     # At no price at all two idle boxes still cost 8,000 a year each.
     plan = solved(crowded(2, 50, resale_fraction=0.0))

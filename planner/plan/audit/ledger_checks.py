@@ -7,9 +7,10 @@ import pandas as pd
 
 from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.commitment_costs import termed_orders
+from planner.plan.audit.facts import LOT
 from planner.plan.audit.path import first_powered
 from planner.plan.audit.report import Check, beside, compare, total
-from planner.plan.audit.resales import sold_again
+from planner.plan.audit.resales import resale_values, sold_again
 from planner.plan.audit.standing import STAND
 from planner.plan.audit.write_offs import own_write_offs
 
@@ -75,7 +76,27 @@ def _units_disposed(books: Accounts, hardware: pd.DataFrame) -> pd.DataFrame:
     stated = share / cost.reindex(share.index.droplevel("disposed_years")).to_numpy(float)
     out = sold_again(books).rename(columns={"period": "decided_period", "sold_years": "disposed_years"})
     own = total(out["units"].astype(float) / out["ordered_units"].astype(float), out, place)
-    return beside(stated, own).assign(line="hardware_purchase", quantity="share disposed")
+    lots = books["assets"][books["assets"]["line"].eq(SUNK)]
+    left = lots[lots["disposed_years"].notna()]
+    retired = resale_values(books)
+    fleet = books.facts.scenario.tables["fleet"]
+    booked = pd.Series(fleet["book_value"].to_numpy(float), index=(LOT + fleet["fleet"]).astype("str"))
+    value = retired["offer"].map(booked).fillna(0.0).astype(float)
+    taken = retired.assign(
+        cost=value * retired["units"].astype(float) / retired["lot_units"].astype(float),
+        disposed_years=books.period_of(retired, "start_years").astype(float),
+    )
+    taken = taken[value > 0.0]
+    key = ["offer", "disposed_years"]
+    return pd.concat(
+        [
+            beside(stated, own).assign(line="hardware_purchase", quantity="share disposed"),
+            beside(total(left["cost"], left, key), total(taken["cost"], taken, key)).assign(
+                line=SUNK, quantity="book value of units taken out"
+            ),
+        ],
+        ignore_index=True,
+    )
 
 
 def _modules_in_service(books: Accounts) -> pd.DataFrame:

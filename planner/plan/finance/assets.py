@@ -106,7 +106,7 @@ def asset_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.Dat
         declining_ratio=table["declining_ratio"].fillna(2.0),
         tax_method=table["tax_method"].fillna("as_books").mask(credit, "as_books"),
     )
-    return pd.concat([table[ASSET], _lots(scenario, c)[ASSET]], ignore_index=True).astype(
+    return pd.concat([table[ASSET], _lots(scenario, c, frames)[ASSET]], ignore_index=True).astype(
         {name: "str" for name in ASSET if name.endswith(("period", "method", "class")) or name in KEY}
     )
 
@@ -197,8 +197,10 @@ def _modules(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataF
     )[["line", "site", "decided_period", "in_service_period", "life_years", "cost"]]
 
 
-def _lots(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
-    """Return the existing lots with a book value: written off level over what is left of their life."""
+def _lots(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the existing lots with a book value: written off level over what is left of their life, at once what is
+    left of units taken out early.
+    """
     fleet = scenario.tables["fleet"]
     lots = fleet[fleet["book_value"].fillna(0.0) > 0]
     life = lots["product"].map(scenario.tables["products"].set_index("product")["life_years"])
@@ -206,7 +208,7 @@ def _lots(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
     retired = (lots["retire_date"] - c.periods["start_date"].iloc[0]).dt.days / DAYS_PER_YEAR
     start = began.clip(lower=0.0)
     left = (retired.fillna(began + life) - start).fillna(AT_ONCE_YEARS).clip(lower=AT_ONCE_YEARS)
-    return lots.assign(
+    named = lots.assign(
         line=SUNK_LINE,
         offer=FLEET_PREFIX + lots["fleet"],
         decided_period=c.periods.index[0],
@@ -222,6 +224,17 @@ def _lots(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
         disposed_years=np.nan,
         cost=lots["book_value"],
     )
+    out = frames["retirements"]
+    out = out.assign(
+        years=out["period"].map(c.periods["start_years"]).astype(float), gone=out["units"].astype(float)
+    )
+    parts = named.merge(out[["offer", "years", "gone"]], on="offer")
+    sold = (out["gone"].groupby(out["offer"]).sum().reindex(named["offer"]).fillna(0.0)).to_numpy(float)
+    kept = named.assign(cost=named["cost"] * (1.0 - sold / named["units"]))[
+        sold < named["units"].to_numpy(float)
+    ]
+    parts = parts.assign(cost=parts["cost"] * parts["gone"] / parts["units"], disposed_years=parts["years"])
+    return pd.concat([kept, parts[kept.columns]], ignore_index=True) if len(parts) else named
 
 
 def written_off(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
