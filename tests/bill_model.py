@@ -155,7 +155,7 @@ def _coefficients(case: Scenario, cells: pd.DataFrame) -> Coefficients:
     limits = site.site_limits(case, periods)
     bill = billing(case, cells, limits)
     opened = site.openings(case, limits, bill)
-    peaks, peak_blocks = site.peak_charges(case, cells)
+    peaks, peak_blocks = site.peak_charges(case, cells, bill)
     prices = block_means(cells, energy_price_by_cell(case, cells), ["site"], "price_per_kwh")
     costs = {
         "grid_kw": cost.energy_costs(case, prices, blocks),

@@ -35,6 +35,8 @@ def ladder_rows(scenario: Scenario, charge: str) -> pd.DataFrame:
     """
     rows = in_force(scenario, (charge,))
     rows = rows[rows["tier_of"].notna()]
+    if rows.empty:
+        return rows.reset_index(drop=True)
     fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
     levies = levies_on(rows, scenario.tables["tariffs"])
     rows = rows.assign(levies=levies, price_bare=price_per_unit(rows) * fx)

@@ -66,6 +66,8 @@ class Billing:
         site, ladder, period, month, block, mwh_per_kw: what fills the tiers of energy.
     minimums
         Minimum bills (:class:`bill_minimum.Minimums`).
+    monthly
+        (site, component) of the demand charges among them.
     """
 
     charges: pd.DataFrame = field(default_factory=no_charges)
@@ -76,6 +78,7 @@ class Billing:
     ladders: pd.DataFrame = field(default_factory=no_ladders)
     fills: pd.DataFrame = field(default_factory=no_fills)
     minimums: Minimums = field(default_factory=Minimums)
+    monthly: frozenset[tuple[str, str]] = frozenset()
 
 
 def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) -> Billing:
@@ -92,14 +95,16 @@ def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) ->
     """
     usable = limits.set_index(["site", "period"])["usable_kw"]
     charged, tiered = [], []
-    for site, meter, row in site_charges(scenario, assigned):
+    meters = site_meters(scenario, assigned)
+    priced = site_charges(scenario, meters)
+    for site, meter, row in priced:
         if row["monthly"]:
             charged.append(_charge(scenario, meter, row))
         if len(row["ladder"]):
             share = _month_share(meter, row)
             tiered.append((*demand_tiers(meter, row, row["ladder"], share, usable[site]), no_fills()))
     rows = ladder_rows(scenario, "energy")
-    for site, meter, tariff in site_meters(scenario, assigned):
+    for site, meter, tariff in meters:
         for part in energy_tiers(meter, site, rows[rows["tariff"] == tariff], usable[site]):
             tiered.append(part)
             if part[1]["unit"].eq("kwh_per_kw").any():
@@ -112,8 +117,9 @@ def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) ->
         _stacked([part[k] for part in tiered], none)
         for k, none in enumerate((no_tiers, no_ladders, no_fills))
     )
-    least = minimums(scenario, site_meters(scenario, assigned), charges, tiers)
-    return Billing(charges, blocks, look_back, named, tiers, ladders, fills, least)
+    least = minimums(scenario, meters, charges, tiers)
+    monthly = frozenset((site, row["component"]) for site, _, row in priced if row["monthly"])
+    return Billing(charges, blocks, look_back, named, tiers, ladders, fills, least, monthly)
 
 
 def _stacked(parts: list[pd.DataFrame], none: Callable[[], pd.DataFrame]) -> pd.DataFrame:
@@ -133,6 +139,8 @@ def _measured_only(meter: PlanMeter, ladders: pd.DataFrame) -> tuple[pd.DataFram
 def site_meters(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, str]]:
     """Return site, meter (without load) and tariff of every own and colocation site."""
     sites = scenario.tables["sites"]
+    if sites["kind"].eq("cloud").all():
+        return []
     cells = billing_cells(period_frame(scenario), assigned)
     offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
     return [
@@ -142,14 +150,18 @@ def site_meters(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, P
     ]
 
 
-def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, dict]]:
-    """Return site, meter (without load) and row of every demand charge; a ladder is one.
+def site_charges(
+    scenario: Scenario, meters: list[tuple[str, PlanMeter, str]]
+) -> list[tuple[str, PlanMeter, dict]]:
+    """Return site, meter (without load) and row of every demand charge of the meters; a ladder is one.
 
     The row carries ``site``, ``price_bare``, ``levies`` on it, ``floor_kw`` (minimum and share of the
     contract), ``weekday`` and ``weekend`` windows, ``months_held``, ``monthly``, ``named`` and ``ladder`` (its tiers).
     """
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
     rows = first_tiers(in_force(scenario, ("demand",)))
+    if rows.empty:
+        return []
     ladders = ladder_rows(scenario, "demand")
     fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
     bare = price_per_unit(rows) * fx
@@ -158,7 +170,7 @@ def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, 
     rows = rows.assign(price_bare=bare, levies=levies_on(rows, tariffs)).join(windows)
     contract = sites.set_index("site")["contract_kw"]
     found = []
-    for site, meter, tariff in site_meters(scenario, assigned):
+    for site, meter, tariff in meters:
         for row in rows[rows["tariff"] == tariff].to_dict("records"):
             least = [row["minimum_kw"], row["contract_fraction"] * contract[site]]
             row |= {"site": site, "floor_kw": float(np.nanmax([0.0, *least]))}
@@ -170,12 +182,6 @@ def site_charges(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, 
             row["monthly"] = special or tariff in topped or _months_differ(meter, row)
             found.append((site, meter, row))
     return found
-
-
-def monthly_components(scenario: Scenario, assigned: pd.DataFrame) -> pd.MultiIndex:
-    """Return (site, component) of the demand charges that are billed month by month."""
-    named = [(site, row["component"]) for site, _, row in site_charges(scenario, assigned) if row["monthly"]]
-    return pd.MultiIndex.from_tuples(named, names=["site", "component"])
 
 
 def _inside(meter: PlanMeter, row: dict) -> np.ndarray:
@@ -290,6 +296,5 @@ __all__ = [
     "billing",
     "floored_sites",
     "month_label",
-    "monthly_components",
     "site_charges",
 ]

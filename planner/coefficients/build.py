@@ -78,7 +78,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     opened = site.openings(scenario, limits, bill, bridge.stands)
     changes = retrofit.retrofit_columns(scenario, periods)
     colo = colocation.colocation(scenario, periods, opened)
-    peaks, peak_blocks = site.peak_charges(scenario, assigned)
+    peaks, peak_blocks = site.peak_charges(scenario, assigned, bill)
     block_prices = block_means(assigned, prices, ["site"], "price_per_kwh")
     own = scenario.tables["sites"].loc[scenario.tables["sites"]["kind"] != "cloud", "site"]
     block_prices = block_prices[block_prices["site"].isin(own)].reset_index(drop=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.billing import Billing, floored_sites, monthly_components
+from planner.coefficients.billing import Billing, floored_sites
 from planner.coefficients.colocation import bound_by_opening
 from planner.coefficients.tariff import demand_charges, fixed_charges, valid_share
 from planner.coefficients.timing import NEVER, in_service_ordinal
@@ -110,10 +110,12 @@ def openings(scenario: Scenario, limits: pd.DataFrame, bill: Billing, bridged: p
     return powered[["site", "period"]].reset_index(drop=True)
 
 
-def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def peak_charges(
+    scenario: Scenario, assigned: pd.DataFrame, bill: Billing
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the plain demand charges of each site and period, and the blocks whose load each one bills.
 
-    Charges billed month by month are not among them (see :mod:`billing`).
+    Charges billed month by month are not among them: those are in the ``bill`` (see :mod:`billing`).
 
     Each month of a charge is billed at the period's kept peak inside its window; a month in which the charge holds on
     some days only counts by their share.
@@ -127,8 +129,8 @@ def peak_charges(scenario: Scenario, assigned: pd.DataFrame) -> tuple[pd.DataFra
     offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
     own = sites.loc[sites["kind"] != "cloud", ["site", "tariff", "region"]]
     pairs = own.merge(charges, on="tariff").reset_index(drop=True)
-    monthly = monthly_components(scenario, assigned)
-    pairs = pairs[~pd.MultiIndex.from_frame(pairs[["site", "component"]]).isin(monthly)]
+    named = zip(pairs["site"], pairs["component"], strict=True)
+    pairs = pairs[[pair not in bill.monthly for pair in named]]
     peaks, seen = [], []
     for row in pairs.itertuples():
         mask = local_window_mask(

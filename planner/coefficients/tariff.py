@@ -247,6 +247,8 @@ def in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
     used = sites.loc[sites["kind"] != "cloud", "tariff"]
     rows = tariffs[tariffs["charge"].isin(charges) & tariffs["tariff"].isin(used)]
+    if rows["start_date"].isna().all() and rows["end_date"].isna().all():
+        return rows
     periods = period_frame(scenario)
     if periods.empty:
         return rows

@@ -89,6 +89,8 @@ def carbon_limit(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     Dual: currency per t; what one t more would save (<= 0): the price of carbon at which the limit holds by itself.
     """
+    if not c.environment.limits["kind"].eq("carbon_t").any():
+        return _limits(c, "carbon_limit", "carbon_t", [])
     ppas = c.environment.ppas
     saved = ppas.assign(amount=-ppas["carbon_t_per_kwh"] * ppas["hours"]).merge(
         columns.frame("ppa_kw"), on=PPA
@@ -116,6 +118,8 @@ def water_limit(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     Dual: currency per m3; what one m3 more would save (<= 0).
     """
+    if not c.environment.limits["kind"].eq("water_m3").any():
+        return _limits(c, "water_limit", "water_m3", [])
     hall = ["site", "cooling", "period"]
     unit = c.stands[[*STAND, "includes", "idle_kw"]]
     units = columns.frame("installed").merge(unit, on=STAND, validate="many_to_one")

@@ -138,6 +138,8 @@ def _phase_balance(
     places = routed[SERVED].drop_duplicates()
     if split_only:
         apart = runs.loc[runs["phase"] != "mixed", SERVED].drop_duplicates()
+        if apart.empty:
+            return row_block(family, number_rows(apart), "==", 0.0, [])
         places = places.merge(apart, on=SERVED)
     rows = number_rows(places)
     working = runs[runs["phase"].isin(phases)]

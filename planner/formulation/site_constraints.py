@@ -133,6 +133,8 @@ def it_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """
     limits = c.site_limits[c.site_limits["it_limit_kw"].notna()]
     rows = number_rows(limits[SITE_PERIOD])
+    if rows.empty:
+        return row_block("it_power", rows, "<=", 0.0, [])
     parts = [terms(rows, hardware_units(c, columns), SITE_PERIOD, "provisioned_kw")]
     return row_block("it_power", rows, "<=", limits["it_limit_kw"].to_numpy(), parts)
 
@@ -151,6 +153,8 @@ def facility_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """
     limits = c.site_limits[c.site_limits["facility_limit_kw"].notna()]
     rows = number_rows(limits[SITE_PERIOD])
+    if rows.empty:
+        return row_block("facility_power", rows, "<=", 0.0, [])
     units = hardware_units(c, columns).merge(c.design_pue, on=HALL, validate="many_to_one")
     units = units.assign(kw=units["provisioned_kw"] * units["pue"])
     return row_block(
@@ -202,6 +206,8 @@ def hall_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """
     own = c.halls[c.halls["owned"]].merge(c.periods.reset_index()[["period", "ordinal"]], how="cross")
     rows = number_rows(own[HALL])
+    if rows.empty:
+        return row_block("hall_capacity", rows, "<=", 0.0, [])
     ready = columns.frame("build_kw").merge(c.builds, on=HALL).drop(columns=["ordinal", "period"])
     built = ready.merge(c.periods.reset_index()[["period", "ordinal"]], how="cross")
     built = built[built["ordinal"] >= built["in_service_ordinal"]]
@@ -238,6 +244,8 @@ def cooling_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     Dual: currency per kW-period; what one more kW of this cooling would save (<= 0).
     """
     stated = c.halls[c.halls["capacity_kw"].notna()]
+    if stated.empty:
+        return row_block("cooling_capacity", number_rows(stated[["site", "cooling"]]), "<=", 0.0, [])
     shared = stated[["site", "cooling", "heat_limit_of"]]
     stated = stated.assign(cooling=stated["heat_limit_of"]).drop_duplicates(["site", "cooling"])
     stated = stated.merge(c.periods.reset_index()[["period"]], how="cross")

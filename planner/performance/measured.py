@@ -85,6 +85,8 @@ def measured_rows(
     rows["chip"] = rows["chip"].fillna(rows["product"].map(products["chip"]))
     rows["chips"] = rows["chips"].fillna(rows["product"].map(products["chips_per_unit"]))
     rows = rows[rows["chip"].isin(chips)].reset_index(drop=True)
+    if rows.empty:
+        return rows
     rows["tensor"] = rows["tensor_parallel"].fillna(rows["chips"])
     rows["pipeline"] = rows["pipeline_parallel"].fillna(1.0)
     rows["expert"] = rows["expert_parallel"].fillna(1.0)

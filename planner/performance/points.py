@@ -56,12 +56,13 @@ def operating_points(scenario: Scenario) -> PointSet:
     stated, stated_refused = _stated(scenario, shapes, products, engines, constants)
     measured, measured_refused = measured_points(scenario.tables, shapes, products, engines, constants)
     usable, pair_refused = replicas(scenario, workloads)
-    estimated, estimates_refused = roofline_points(replica_shapes(usable, shapes), factors, constants)
-    optioned, options_refused = option_points(replica_shapes(usable, shapes), scenario.tables, constants)
+    loaded = replica_shapes(usable, shapes)
+    estimated, estimates_refused = roofline_points(loaded, factors, constants)
+    optioned, options_refused = option_points(loaded, scenario.tables, constants)
     if len(optioned):
         optioned, disproved = measured_speculation(tied_to_measured(optioned, estimated, measured), measured)
         options_refused = pd.concat([options_refused, disproved[REFUSED_COLUMNS]])
-    database = database_points(scenario, replica_shapes(usable, shapes), factors, constants)
+    database = database_points(scenario, loaded, factors, constants)
     estimated = database.without_covered(estimated)
     provided = [stated, measured, database.points, estimated, optioned]
     frames = [frame[FACT_COLUMNS] for frame in provided if len(frame)]

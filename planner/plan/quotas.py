@@ -18,7 +18,7 @@ def quota_frame(scenario: Scenario) -> pd.DataFrame:
 
     With a queue, ``within`` is what is let in, in the hour it asked or later.
     """
-    use = quota_use(scenario)
+    use = pd.DataFrame() if scenario.tables["quotas"].empty else quota_use(scenario)
     rates = [f"{name}_requests_per_s" for name in RATES]
     if use.empty:
         return pd.DataFrame(columns=[*KEY, *rates, "asked_mtok", "within_mtok"])

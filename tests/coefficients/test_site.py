@@ -20,7 +20,7 @@ from small_scenarios import (
     scenario,
 )
 
-from planner.coefficients.billing import Billing
+from planner.coefficients.billing import Billing, billing
 from planner.coefficients.blocks import CELL
 from planner.coefficients.site import build_columns, halls, openings, peak_charges, site_limits
 from planner.inputs import period_frame
@@ -127,7 +127,7 @@ def charges(case):
     """Return the charges with every block named after the hour and kind of day it holds."""
     cells = calendar_cells(case)
     assigned = cells.assign(block=cells["day_type"] + " " + cells["hour_utc"].astype(str), label="")
-    return peak_charges(case, assigned)
+    return peak_charges(case, assigned, billing(case, assigned, site_limits(case, period_frame(case))))
 
 
 def months(charges, component: str) -> dict[str, float]:
@@ -163,6 +163,6 @@ def test_no_demand_charge_is_no_row(case):
     plain = case.tables["tariffs"][case.tables["tariffs"]["charge"] == "energy"]
     cells = pd.DataFrame(columns=[*CELL, "label", "hours", "block"])
     free = replace(case, tables={**case.tables, "tariffs": plain})
-    peaks, seen = peak_charges(free, cells)
+    peaks, seen = peak_charges(free, cells, Billing())
     assert peaks.empty
     assert seen.empty
