@@ -149,8 +149,8 @@ def tell(result: ImportResult, target: Path, as_json: bool) -> None:
         echo_json({**document, "notes": list(result.notes), "rejected": rejected})
         return
     for row in rejected:
-        example = f", {row['example']}" if row["example"] else ""
-        first = f"first: line {row['first_row']}{example}"
+        line = f"line {row['first_row']}" if row["first_row"] else ""
+        first = "first: " + ", ".join(part for part in (line, str(row["example"])) if part)
         warn([f"{row['where']}: {row['rows']} rows rejected, {row['reason']} ({first})"])
     click.echo(f"wrote {target}: {', '.join(f'{name} {count}' for name, count in rows.items())}")
     for note in result.notes:

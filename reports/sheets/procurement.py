@@ -94,7 +94,7 @@ def fill(book: Workbook, content: Content) -> None:
     section(
         page, "Requests for quotation, by vendor and quarter of the last day to order", len(ORDER_COLUMNS)
     )
-    list_block(page, content.frame("rfq", RFQ_COLUMNS), RFQ_COLUMNS, labels)
+    list_block(page, content.frame("rfq", RFQ_COLUMNS), RFQ_COLUMNS, labels, wrap=["payment_terms"])
     section(page, "Payments of purchases, by the day they are due", len(ORDER_COLUMNS))
     due = content.frame("payments", PAYMENT_COLUMNS)
     due = due.assign(line=[words(name) for name in due["line"]])

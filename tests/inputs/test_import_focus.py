@@ -114,7 +114,7 @@ def test_what_is_no_rate_is_counted_and_the_bill_still_adds_up(tmp_path):
     )
     assert dict(zip(result.rejected["reason"], result.rejected["rows"], strict=True)) == {
         "unknown charge category": 1,
-        "a cost is no number, or no currency": 2,
+        "a cost is no number, or no currency is stated (option --currency)": 2,
         "tax: no part of a rate": 1,
         "credit: no part of a rate": 1,
         "correction of an earlier bill": 1,
@@ -173,3 +173,9 @@ def test_real_bills_add_up_to_what_their_publishers_state():
     tokens = import_focus(SHARED / "spec_token_purchase_example.csv")
     assert tokens.reports["bill/categories"]["billed_cost"].tolist() == [53_000]
     assert tokens.reports["bill/rates"].empty
+
+
+def test_a_bill_without_a_currency_says_which_option_states_it(tmp_path):
+    with pytest.raises(InputError, match=r"1 rows: .*option --currency"):
+        bill(tmp_path, {"BillingCurrency": ""})
+    assert len(bill(tmp_path, {"BillingCurrency": ""}, currency="EUR").reports["bill/rates"]) == 1

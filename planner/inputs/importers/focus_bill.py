@@ -61,7 +61,10 @@ def import_focus(
     rates = paid_rates(bill.summed("rates", RATE_KEY))
     categories = bill.summed("categories", ["category", "currency"])
     if categories.empty:
-        raise InputError([Fault(file.name, "holds no charge that can be read")])
+        why = "; ".join(
+            f"{row['rows']} rows: {row['reason']}" for row in bill.rejections.frame().to_dict("records")
+        )
+        raise InputError([Fault(file.name, f"holds no charge that can be read ({why or 'no rows'})")])
     unmatched = [name for name in bill.products if name not in bill.matched]
     if unmatched:
         message = "no row by the hour has this SKU, instance type or word"

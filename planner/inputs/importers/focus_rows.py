@@ -86,7 +86,13 @@ class Bill:
         )
         strange = ~category.isin(CATEGORIES)
         reject(self.rejections, self.where, "unknown charge category", cells, (strange & ~unread).to_numpy())
-        reject(self.rejections, self.where, "a cost is no number, or no currency", cells, unread.to_numpy())
+        reject(
+            self.rejections,
+            self.where,
+            "a cost is no number, or no currency is stated (option --currency)",
+            cells,
+            unread.to_numpy(),
+        )
         good = ~unread & ~strange
         cells, costs, category = cells[good], costs[good].fillna(0.0), category[good]
         money = costs.assign(currency=cells["BillingCurrency"], category=category, rows=1)
