@@ -9,15 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from planner.analysis.sites_study import late_deliveries, shifted
+from planner.analysis.sites_study import Study, late_deliveries, shifted, with_rows
 from planner.coefficients.fleet import RENTED
+from planner.formulation.build import FAMILIES
+from planner.formulation.objective import token_vector
 from planner.inputs import Scenario
 from planner.performance import PointSet
+from planner.pipeline.run import Built
 
 PRICE_SHIFT = 0.2
 """Share by which prices move in the price cases (unsourced choice; stated in the name of the case)."""
 SUPPLY_CUT = 0.5
 """Share of a vendor's units that stays in a supply cut (unsourced choice; stated in the name of the case)."""
+BY_RATE = ("prefill_balance", "decode_balance", "failure_prefill", "failure_decode", "failure_pool")
+"""Constraint families that read the rates of operating points."""
 
 
 def named_cases(scenario: Scenario) -> dict[str, Scenario]:
@@ -100,3 +105,23 @@ def slower(points: PointSet, product: str, share: float) -> PointSet:
     own = points.taken["product"] == product
     rate = points.taken["requests_per_s"]
     return replace(points, taken=points.taken.assign(requests_per_s=rate.where(~own, rate * share)))
+
+
+def slowed(study: Study, product: str, share: float) -> Built:
+    """Return the model of a study with a product at a share of its rate: only what reads rates is built again.
+
+    Quantity tiers bound what can be useful by the rate; with tiers all is built again.
+    """
+    c, model = study.coefficients, study.model
+    if len(c.tiers):
+        return study.rebuilt(study.scenario, slower(study.built.points, product, share))
+    rate, own = c.runs["requests_per_s"], c.runs["product"] == product
+    changed = replace(c, runs=c.runs.assign(requests_per_s=rate.where(~own, rate * share)))
+    rows = [
+        FAMILIES[block.family](changed, model.columns) if block.family in BY_RATE else block
+        for block in model.problem.rows
+    ]
+    tokens = token_vector(changed, model.columns)
+    return replace(
+        study.built, coefficients=changed, model=replace(with_rows(model, rows), denominator=tokens)
+    )

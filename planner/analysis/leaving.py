@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from planner.analysis.answer import LEAST_ORDER, Answer, answer
-from planner.analysis.decision_cases import delayed, slower
+from planner.analysis.answer import LEAST_ORDER, Answer, answer, answer_of
+from planner.analysis.decision_cases import delayed, slowed
 from planner.analysis.sites_study import Study
 
 DELAYS_WEEKS = {True: (4, 8, 13, 26, 39, 52), False: (13, 26, 52)}
 """Delays at which an order is tried: in whole units, and in the relaxation of large models."""
 SLOWEST = 0.3
 """Lowest share of planned throughput that is tried."""
-THROUGHPUT_STEP = {True: 0.01, False: 0.05}
+THROUGHPUT_STEP = {True: 0.01, False: 0.02}
 """Width to which the break-even throughput is found: in whole units, and in the relaxation of large models."""
 
 
@@ -36,8 +36,9 @@ class Tested:
     def at_share(self, product: str, share: float) -> Answer:
         """Return the plan with a product at a share of its throughput."""
         if (product, share) not in self._slower:
-            points = slower(self.study.built.points, product, share)
-            self._slower[product, share] = answer(self.study, self.study.scenario, self.whole, points)
+            built = slowed(self.study, product, share)
+            study = replace(self.study, built=built)
+            self._slower[product, share] = answer_of(study, built, self.whole)
         return self._slower[product, share]
 
     def late(self, offer: str, weeks: float) -> Answer:
@@ -45,9 +46,9 @@ class Tested:
         return answer(self.study, delayed(self.study.scenario, offer, weeks), self.whole)
 
     def takes(self, found: Answer, due: Order) -> bool:
-        """Return whether a plan orders any of the offer by the period in which the order is due."""
+        """Return whether a plan orders one unit of the offer, or all of less, by the period the order is due in."""
         ordinals = self.study.coefficients.periods["ordinal"]
-        return found.units(due.offer, due.until, ordinals) > LEAST_ORDER
+        return found.units(due.offer, due.until, ordinals) >= min(due.units, 1.0) - LEAST_ORDER
 
 
 class Order(Protocol):
@@ -65,13 +66,17 @@ class Order(Protocol):
     def until(self) -> int:
         """Return the ordinal of the period in which it is due."""
 
+    @property
+    def units(self) -> float:
+        """Return the units planned."""
 
-NOT_RELAXED = "within the gap only: the relaxation orders none by then"
+
+NOT_RELAXED = "within the gap only: the relaxation orders less than a unit by then"
 """What is said of an order that the relaxation does without as planned."""
 
 
 def break_even_throughput(tested: Tested, due: Order, planned: Answer) -> dict[str, Any]:
-    """Return the share of planned throughput below which nothing of the offer is ordered by then, and how to read it.
+    """Return the share of planned throughput below which less than a unit is ordered by then, and how to read it.
 
     Bisection to THROUGHPUT_STEP; the share is the lower end, at which the offer has left the plan.
     """
@@ -91,17 +96,24 @@ def break_even_throughput(tested: Tested, due: Order, planned: Answer) -> dict[s
 
 
 def break_even_delay(tested: Tested, due: Order, planned: Answer) -> dict[str, Any]:
-    """Return the first delay in weeks at which nothing of the offer is ordered by then, and how to read it."""
+    """Return the first delay in weeks at which less than a unit of the offer is ordered by then, and how to read it.
+
+    The longest delay is tried first: an order that stands it is taken to stand the shorter ones.
+    """
     weeks, tried = float("nan"), DELAYS_WEEKS[tested.whole]
-    words = f"stays when it comes {tried[-1]} weeks late"
     if not tested.takes(planned, due):
         return {"break_even_delay_weeks": weeks, "delay_reading": NOT_RELAXED}
-    end = int(tested.study.coefficients.periods["ordinal"].max())
-    for late in tried:
+    ordinals = tested.study.coefficients.periods["ordinal"]
+    words = f"stays when it comes {tried[-1]} weeks late"
+    for late in (tried[-1], *tried[:-1]):
         found = tested.late(due.offer, late)
-        if not tested.takes(found, due):
-            later = found.units(due.offer, end, tested.study.coefficients.periods["ordinal"]) > LEAST_ORDER
-            what = "no plan" if np.isnan(found.cost) else "ordered later" if later else "leaves the plan"
-            weeks, words = float(late), f"{what} when it comes {late} weeks late"
+        if tested.takes(found, due):
+            if late == tried[-1]:
+                break
+            continue
+        later = found.units(due.offer, int(ordinals.max()), ordinals) > LEAST_ORDER
+        what = "no plan" if np.isnan(found.cost) else "ordered later" if later else "leaves the plan"
+        weeks, words = float(late), f"{what} when it comes {late} weeks late"
+        if late != tried[-1]:
             break
     return {"break_even_delay_weeks": weeks, "delay_reading": words}

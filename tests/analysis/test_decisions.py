@@ -132,12 +132,15 @@ def test_upkeep_of_a_product_follows_the_lowest_of_its_purchase_prices_and_budge
             )
 
 
-def test_reduced_costs_of_the_relaxation_give_the_price_at_which_an_offer_enters():
-    # A new box serves 1.2 requests/s as 1.2 old ones do: 180,000 of 190,000.
-    one = OfferCase(prices(), "new", False)
-    assert enters_below(one) >= 180_000 / 190_000 - 1e-9
+@pytest.mark.parametrize(("offer", "price"), [("new", 180_000), ("rent", 150_000 / 8_760)])
+def test_reduced_costs_of_the_relaxation_give_the_price_at_which_an_offer_enters(offer, price):
+    # A new box serves 1.2 requests/s as 1.2 old ones do; a rented one as an old one. One plan just below confirms it.
+    one = OfferCase(prices(), offer, False)
     row = break_even(one, one.found(study().relaxed.values))
-    assert row["break_even_price"] == pytest.approx(180_000, rel=1e-6)
+    assert enters_below(one) * row["price"] == pytest.approx(price, rel=1e-9)
+    assert row["break_even_price"] == pytest.approx(price, rel=1e-9)
+    assert row["method"] == "relaxation, by reduced cost and one plan below"
+    assert row["solves"] == 1
 
 
 @pytest.mark.study
@@ -239,6 +242,14 @@ def test_waiting_is_priced_by_month_where_the_first_year_has_months():
     assert np.diff(costs) == pytest.approx([12 * 744 * 2, 12 * 672 * 2])
 
 
+def test_a_slower_product_changes_what_reads_rates_and_nothing_else():
+    quick = cases.slowed(study(), "old", 0.5).model
+    whole = study().rebuilt(study().scenario, cases.slower(study().built.points, "old", 0.5)).model
+    assert abs(quick.problem.arrays().matrix - whole.problem.arrays().matrix).max() == pytest.approx(0.0)
+    np.testing.assert_allclose(quick.denominator, whole.denominator)
+    assert np.abs(quick.denominator - study().model.denominator).max() > 0
+
+
 def test_a_slower_box_leaves_the_plan_and_a_cut_vendor_costs_more():
     points = cases.slower(study().built.points, "old", 0.5)
     # Two dozen old boxes would cost 3.6 M, ten new ones 1.9 M.
@@ -264,8 +275,9 @@ def test_the_decisions_of_a_plan_as_tables_workbook_and_kept_pieces(tmp_path):
     assert "hardware 20% lower" in due["stays_in"]
     assert due["waiting_costs"] == pytest.approx(100_000)
     assert due["waiting_change"] == "old -12, new +10"
-    # Thirteen boxes a little slower cost 1.95 M: above the ten new ones. A month late is after the only period.
-    assert 0.98 < due["break_even_throughput_fraction"] < 1.0
+    # Down to 0.96 five old ones serve what six new ones leave, for 1.89 M; slower, ten new ones at 1.90 M cost least.
+    assert 0.95 <= due["break_even_throughput_fraction"] < 0.96
+    # A month late is after the only period.
     assert due["break_even_delay_weeks"] == 4
     assert due["leaves_above_price"] == pytest.approx(1_900_000 / 12, rel=1e-6)
     assert due["commitment_after_horizon"] == 0.0
