@@ -29,8 +29,9 @@ class DeferralValue:
         line, without, deferred, saving: present values.
     energy
         site, period, shifted_kwh (energy that leaves its block), price_before and price_after (mean price of the blocks
-        it leaves and of those it goes to), more_kwh (use in all less use before), saving (of the energy line,
-        undiscounted). With equal use shifted energy x price difference is the saving.
+        it leaves and of those it goes to), moved_saving (shifted energy x price difference), more_kwh (use in all less
+        use before), more_paid (for that energy, at the price of the blocks it goes to or leaves), saving (of the energy
+        line, undiscounted): moved_saving less more_paid.
     requests
         workload, region, period, shifted_fraction: share of the requests served in a later hour class.
     """
@@ -45,6 +46,8 @@ class DeferralValue:
 def deferral_value(scenario: Scenario, options: RunOptions | None = None) -> DeferralValue:
     """Return what waiting is worth: two plans that differ in ``defer_demand`` only.
 
+    Both keep cheap and dear hours apart where hours are averaged (``average_hours_by``): else the valley would hide.
+
     Raises
     ------
     InputError
@@ -53,7 +56,13 @@ def deferral_value(scenario: Scenario, options: RunOptions | None = None) -> Def
     asked = options or RunOptions(baselines=False)
     plain, waits = (
         _planned(
-            replace(scenario, settings=scenario.settings.model_copy(update={"defer_demand": defer})), asked
+            replace(
+                scenario,
+                settings=scenario.settings.model_copy(
+                    update={"defer_demand": defer, "average_hours_by": "price"}
+                ),
+            ),
+            asked,
         )
         for defer in (False, True)
     )
@@ -94,16 +103,21 @@ def shifted_energy(before: Plan, after: Plan) -> pd.DataFrame:
         ["change", "out", "into", "saved", "out_paid", "in_paid"]
     ].sum()
     total = total[(total["out"] > 1e-6) | (total["into"] > 1e-6)]
+    shifted = np.minimum(total["out"], total["into"])
     with np.errstate(invalid="ignore", divide="ignore"):
-        return pd.DataFrame(
-            {
-                "shifted_kwh": np.minimum(total["out"], total["into"]),
-                "price_before": total["out_paid"] / total["out"],
-                "price_after": total["in_paid"] / total["into"],
-                "more_kwh": total["change"],
-                "saving": total["saved"],
-            }
-        ).reset_index()
+        before, after = total["out_paid"] / total["out"], total["in_paid"] / total["into"]
+    moved = (shifted * (before - after)).where(shifted > 0.0, 0.0)
+    return pd.DataFrame(
+        {
+            "shifted_kwh": shifted,
+            "price_before": before,
+            "price_after": after,
+            "moved_saving": moved,
+            "more_kwh": total["change"],
+            "more_paid": moved - total["saved"],
+            "saving": total["saved"],
+        }
+    ).reset_index()
 
 
 def shifted_requests(plan: Plan) -> pd.DataFrame:

@@ -50,8 +50,9 @@ def energisation(
 def deferral(scenario: str, overrides: tuple[str, ...], as_json: bool) -> None:
     """Tell what it is worth that work waits for cheaper, cooler or cleaner hours.
 
-    Plans twice: with every request served when it arrives, and with each workload waiting as long as it may
-    (deferral_h). Shifted energy x price difference is the saving in energy wherever total use is the same.
+    Plans twice, cheap and dear hours apart (average_hours_by): with every request served when it arrives, and with
+    each workload waiting as long as it may (deferral_h). Shifted energy x price difference is moved_saving; what is
+    used more or less in all is beside it (more_paid).
     """
     from planner.analysis import deferral_value
     from planner.inputs import load_scenario

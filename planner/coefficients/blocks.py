@@ -61,7 +61,11 @@ def cell_features(
 
 
 def choose_blocks(
-    cells: pd.DataFrame, features: pd.DataFrame, max_blocks: int, peaks: pd.DataFrame | None = None
+    cells: pd.DataFrame,
+    features: pd.DataFrame,
+    max_blocks: int,
+    peaks: pd.DataFrame | None = None,
+    by_price: bool = False,
 ) -> pd.DataFrame:
     """Assign every cell of every period to a block.
 
@@ -76,6 +80,8 @@ def choose_blocks(
     peaks
         One column per demand charge of a site, on the index of ``cells``: how high the site can draw in the cell,
         blank outside the charge's window (:func:`peak_hours.window_peaks`).
+    by_price
+        Part the averaged hours into cheap and dear ones before their load groups them.
 
     Returns
     -------
@@ -85,13 +91,14 @@ def choose_blocks(
     parts = []
     for period, group in cells.groupby("period", sort=False):
         table = features.reindex(pd.MultiIndex.from_frame(group[CELL]))
-        block, label = _assign(table, group["hours"].to_numpy(), max_blocks, heights.loc[group.index])
+        hours = group["hours"].to_numpy()
+        block, label = _assign(table, hours, max_blocks, heights.loc[group.index], by_price)
         parts.append(group.assign(block=block, label=label, period=period))
     return pd.concat(parts, ignore_index=True)
 
 
 def _assign(
-    table: pd.DataFrame, hours: np.ndarray, max_blocks: int, heights: pd.DataFrame
+    table: pd.DataFrame, hours: np.ndarray, max_blocks: int, heights: pd.DataFrame, by_price: bool
 ) -> tuple[list[str], list[str]]:
     values = np.round(table.fillna(0.0).to_numpy(float), 9)
     _, distinct = np.unique(values, axis=0, return_inverse=True)
@@ -110,10 +117,51 @@ def _assign(
         block[mask], label[mask] = f"x{rank}", why
     rest = block == ""
     load = table["prefill"].sum(axis=1).to_numpy() + table["decode"].sum(axis=1).to_numpy()
-    bins = _equal_hour_bins(load[rest], hours[rest], averages)
+    bins, names = _equal_hour_bins(load[rest], hours[rest], averages), "load group"
+    if by_price and "price" in table.columns.get_level_values(0):
+        bins, names = (
+            _price_and_load_bins(_energy_cost(table)[rest], load[rest], hours[rest], averages),
+            "price group",
+        )
     block[rest] = [f"a{rank}" for rank in bins]
-    label[rest] = [f"average, load group {rank + 1} of {averages}" for rank in bins]
+    label[rest] = [f"average, {names} {rank + 1} of {averages}" for rank in bins]
     return list(block), list(label)
+
+
+def _energy_cost(table: pd.DataFrame) -> np.ndarray:
+    """Return what a kWh of IT costs in each cell over its mean, mean of the sites."""
+    price = table["price"]
+    relative = (price / price.abs().mean().replace(0.0, 1.0)).mean(axis=1).to_numpy(float)
+    if "pue" not in table.columns.get_level_values(0):
+        return relative
+    warm: np.ndarray = relative * table["pue"].mean(axis=1).to_numpy(float)
+    return warm
+
+
+def _price_and_load_bins(cost: np.ndarray, load: np.ndarray, hours: np.ndarray, bins: int) -> np.ndarray:
+    """Return cheap hours first, dear hours after them, each of the two in bins of equal hours by load."""
+    dear = _dear(cost, hours)
+    cheap_bins = max(bins // 2, 1)
+    rank = np.empty(len(cost), dtype=int)
+    for part, first, count in ((~dear, 0, cheap_bins), (dear, cheap_bins, bins - cheap_bins)):
+        if part.any():
+            rank[part] = first + _equal_hour_bins(load[part], hours[part], max(count, 1))
+    return rank
+
+
+def _dear(cost: np.ndarray, hours: np.ndarray) -> np.ndarray:
+    """Return the hours above the step that parts costs into the two groups most unlike each other."""
+    order = np.argsort(cost, kind="stable")
+    if not np.ptp(cost) > 0:
+        return np.zeros(len(cost), dtype=bool)
+    weight, paid = np.cumsum(hours[order]), np.cumsum((hours * cost)[order])
+    below, above = weight[:-1], weight[-1] - weight[:-1]
+    apart = below * above * (paid[:-1] / below - (paid[-1] - paid[:-1]) / above) ** 2
+    # Equal costs stay together: only a step between different ones parts them.
+    apart = np.where(np.diff(cost[order]) > 0, apart, -1.0)
+    threshold = cost[order][int(np.argmax(apart))]
+    dear: np.ndarray = cost > threshold
+    return dear
 
 
 def _binding_cells(table: pd.DataFrame, distinct: np.ndarray, most: int) -> dict[int, str]:

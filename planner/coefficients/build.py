@@ -62,7 +62,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     features = cell_features(cell_demand, _token_weights(shapes), prices, pue)
     admissible = points.routes[points.routes["admissible"]]
     heights = window_peaks(scenario, cells, features, _token_weights(shapes), admissible)
-    assigned = choose_blocks(cells, features, scenario.settings.max_blocks, heights)
+    by_price = scenario.settings.average_hours_by == "price"
+    assigned = choose_blocks(cells, features, scenario.settings.max_blocks, heights, by_price)
     blocks = _block_frame(assigned)
     demand = block_means(assigned, cell_demand, ["workload", "region"], "requests_per_s")
     stand = cost.priced_stands(scenario, fleet.stands(scenario))

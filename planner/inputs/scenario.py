@@ -80,6 +80,11 @@ class Settings(BaseModel):
         description="most representative blocks per period, besides the peak hours of demand charges; 0 = every "
         "distinct hour",
     )
+    average_hours_by: Literal["load", "price"] = Field(
+        default="load",
+        description="how averaged hours are grouped: by load, or cheap and dear hours apart first (price), so that "
+        "work that may wait finds the valley",
+    )
     max_latency_classes: int = Field(
         default=0,
         ge=0,

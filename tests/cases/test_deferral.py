@@ -84,7 +84,11 @@ def test_shifted_energy_times_the_price_difference_is_the_saving():
     row = found.energy.iloc[0]
     assert row["shifted_kwh"] == pytest.approx(0.25 * kwh)
     assert row["price_before"] - row["price_after"] == pytest.approx(0.06)
-    assert row["shifted_kwh"] * (row["price_before"] - row["price_after"]) == pytest.approx(row["saving"])
+    assert row["shifted_kwh"] * (row["price_before"] - row["price_after"]) == pytest.approx(
+        row["moved_saving"]
+    )
+    assert row["moved_saving"] - row["more_paid"] == pytest.approx(row["saving"])
+    assert row["more_paid"] == pytest.approx(0.0, abs=1e-6)
     assert found.saving == pytest.approx(0.25 * kwh * 0.06)
     assert found.requests.iloc[0]["shifted_fraction"] == pytest.approx(0.25)
 

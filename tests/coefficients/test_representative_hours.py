@@ -140,3 +140,20 @@ def test_blocks_are_few_and_keep_hours_requests_and_the_peak(rates, hours, most)
     rate = means.set_index("block")["requests_per_s"]
     assert (rate * length).sum() == pytest.approx(np.dot(rates, hours))
     assert rate.max() == pytest.approx(max(rates))
+
+
+def test_cheap_and_dear_hours_are_averaged_apart_where_that_is_asked():
+    # A valley of eight hours at night, load that jumps from hour to hour: averages by load mix the prices.
+    cells = hours_of(24)
+    rates = 10.0 + np.arange(24) * 7 % 24 / 10
+    prices = np.where(np.arange(24) < 8, 0.03, 0.35)
+    features = cell_features(load(cells, rates), TOKENS, price(cells, prices), NOTHING)
+    assigned = choose_blocks(cells, features, 5, by_price=True)
+    averaged = assigned[assigned["label"].str.startswith("average, price group")]
+    spread = averaged.assign(price=prices[averaged["hour_utc"]]).groupby("block")["price"]
+    assert list(spread.nunique()) == [1] * averaged["block"].nunique()
+    assert {0.03, 0.35} == set(spread.first())
+    assert assigned["hours"].sum() == 24 * 30
+    mixed = choose_blocks(cells, features, 5)
+    mixed = mixed[mixed["label"].str.startswith("average")]
+    assert mixed.assign(price=prices[mixed["hour_utc"]]).groupby("block")["price"].nunique().max() == 2
