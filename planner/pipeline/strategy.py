@@ -14,8 +14,10 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import PlanModel
+from planner.formulation.colocation_constraints import settled_rent
 from planner.formulation.objective import constant_tokens, token_range
 from planner.formulation.pulp_face import PlanProblem
 from planner.pipeline.rounding import rounded_plans
@@ -88,21 +90,36 @@ class Goal:
 
         Among plans of equal cost the one with the shortest round trips is taken: each routed request costs a sliver
         per millisecond, together at most ROUTING_SHARE of the objective, which is taken out again.
+
+        Yes-or-no variables of a bill that are right only within the gap (a cheaper tier left shut) make the LP pay more
+        than the tariff reads for the same load: the plan is taken with its bill as the tariff reads it.
         """
         detour = routing_sliver(c, model, found)
         if self.is_ratio:
             ratio = Ratio(model.numerator + detour, model.denominator, model.numerator_constant)
             fixed = solve_ratio_fixed(model.problem, found, ratio, options)
-            plain = Ratio(model.numerator, model.denominator, model.numerator_constant).at(fixed.values)
         else:
             self._price(model, model.problem)
             bare, constant = model.problem.cost, model.problem.offset
             model.problem.set_cost(bare + detour, constant)
             fixed = solve_fixed(model.problem, found, options)
-            plain = float(bare @ fixed.values) + constant
+        values, plain = self._settled(c, model, fixed.values)
         bound = min(fixed.termination.bound, plain)
         ended = replace(fixed.termination, bound=bound, gap=relative_gap(plain, bound))
-        return replace(fixed, objective=plain, termination=ended)
+        return replace(fixed, values=values, objective=plain, termination=ended)
+
+    def _settled(self, c: Coefficients, model: PlanModel, values: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the values with the bill as the tariff reads it where that is cheaper, and their objective."""
+        settled = settled_rent(c, model.columns, settled_bill(c, model.columns, values))
+        paid, read = (self._level(model, each) for each in (values, settled))
+        return (settled, read) if read < paid else (values, paid)
+
+    def _level(self, model: PlanModel, values: np.ndarray) -> float:
+        if self.is_ratio:
+            return Ratio(model.numerator, model.denominator, model.numerator_constant).at(values)
+        if self.objective == "cost":
+            return float(model.value @ values) + model.value_constant
+        return float(model.numerator @ values) + model.numerator_constant
 
     def _price(self, model: PlanModel, problem: PlanProblem) -> None:
         if self.objective == "cost":

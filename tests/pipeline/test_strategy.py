@@ -7,7 +7,19 @@ from functools import cache
 
 import numpy as np
 import pytest
-from small_scenarios import SAID, cloud, demand, one_hour, region, rental, scenario, workload
+from small_scenarios import (
+    SAID,
+    cloud,
+    demand,
+    energy,
+    hall,
+    one_hour,
+    purchase,
+    region,
+    rental,
+    scenario,
+    workload,
+)
 from tiny_coefficients import tiny
 
 import planner.pipeline.strategy as strategy
@@ -15,6 +27,7 @@ from planner.coefficients import Coefficients
 from planner.formulation.build import PlanModel, build_model
 from planner.pipeline import RunOptions, run_plan
 from planner.pipeline.rounding import rounded_plans
+from planner.pipeline.run import build_scenario
 from planner.pipeline.strategy import Goal, neighbourhood, solve_main
 from planner.solve import Solution, SolveOptions, Termination
 
@@ -162,3 +175,33 @@ def test_a_limit_too_short_for_anything_never_reads_as_infeasible():
     assert plan.status in ("optimal", "feasible", "no_solution")
     if plan.status == "optimal":
         assert plan.headline["gap"] <= 1e-6
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_cheaper_tier_left_shut_within_the_gap_is_billed_as_the_tariff_reads_it(objective):
+    tier = {"tier_of": "use", "tier_unit": "kwh_per_kw"}
+    built = build_scenario(
+        scenario(
+            {
+                "periods": [{"period": "2027-01", "start_date": "2027-01-01", "months": 1}],
+                "sites": [hall()],
+                "site_power": [{"site": "hall", "from_date": "2027-01-01", "usable_kw": 100}],
+                "tariffs": [
+                    energy("use_1", 0.2, tier_from=0, **tier),
+                    energy("use_2", 0.1, tier_from=300, **tier),
+                ],
+                "offers": [purchase(price=100)],
+                "demand": demand(["2027-01"], 2),
+            }
+        )
+    )
+    c, model, goal = built.coefficients, built.model, Goal.of(objective, built.coefficients)
+    best = goal.optimise(model, model.problem, SolveOptions(gap=0.0))
+    shut = best.values.copy()
+    binary = model.columns.position("bill_tier_reached")
+    assert shut[binary].max() == 1
+    shut[binary] = 0.0
+    fixed = goal.fix(c, model, replace(best, values=shut), SolveOptions())
+    assert fixed.objective == pytest.approx(best.objective)
+    tiers = model.columns.position("bill_tier")
+    assert fixed.values[tiers] == pytest.approx(best.values[tiers])
