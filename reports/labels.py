@@ -154,13 +154,18 @@ def declared_label(column: Column) -> Label:
     return Label(column.name, column.unit, form, width)
 
 
+ABBREVIATED = {"ppa": "PPA"}
+"""Words that are written in capitals."""
+
+
 def words(name: str) -> str:
     """Return a name as words with a capital.
 
-    >>> words("do_nothing")
-    'Do nothing'
+    >>> words("do_nothing"), words("ppa_offset")
+    ('Do nothing', 'PPA offset')
     """
     spaced = name.replace("_", " ").replace("-", " ").strip()
+    spaced = " ".join(ABBREVIATED.get(word, word) for word in spaced.split(" "))
     return spaced[:1].upper() + spaced[1:]
 
 

@@ -110,9 +110,11 @@ def cooling(
     click.echo(f"{choice.first} against {choice.second} at {', '.join(choice.sites)}")
     for row in found.to_dict("records"):
         at = row["break_even"]
-        where = f"{row['by']} [{row['unit']}], now {row['now']:,.4g}"
+        now = "not stated" if row["now"] != row["now"] else f"{row['now']:,.4g}"
+        where = f"{row['by']} [{row['unit']}], now {now}"
         if at != at:
-            click.echo(f"{where}: {row['cheaper_below']} from {row['low']:,.4g} to {row['high']:,.4g}")
+            asked = f"cheaper at every value tried, {row['low']:,.4g} to {row['high']:,.4g}"
+            click.echo(f"{where}: no break-even, {row['cheaper_below']} {asked}")
             continue
         click.echo(
             f"{where}: break-even {at:,.6g}, {row['cheaper_below']} below, {row['cheaper_above']} above"
