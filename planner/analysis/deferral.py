@@ -105,13 +105,13 @@ def shifted_energy(before: Plan, after: Plan) -> pd.DataFrame:
     total = total[(total["out"] > 1e-6) | (total["into"] > 1e-6)]
     shifted = np.minimum(total["out"], total["into"])
     with np.errstate(invalid="ignore", divide="ignore"):
-        before, after = total["out_paid"] / total["out"], total["in_paid"] / total["into"]
-    moved = (shifted * (before - after)).where(shifted > 0.0, 0.0)
+        left, found = total["out_paid"] / total["out"], total["in_paid"] / total["into"]
+    moved = (shifted * (left - found)).where(shifted > 0.0, 0.0)
     return pd.DataFrame(
         {
             "shifted_kwh": shifted,
-            "price_before": before,
-            "price_after": after,
+            "price_before": left,
+            "price_after": found,
             "moved_saving": moved,
             "more_kwh": total["change"],
             "more_paid": moved - total["saved"],
