@@ -59,11 +59,29 @@ def _orders_line(content: Content) -> str:
             )
             more = f" and {len(units) - 3} more products" if len(units) > 3 else ""
             parts.append(f"{verb}{' ' if mode in COMMITTED else ' up to '}{named}{more}")
+    parts += _taken_out(content)
     day = "order_by_date" if "order_by_date" in orders else "order_date"
     first = orders[orders["mode"].isin(COMMITTED)][day].min()
     due = "" if pd.isna(first) else f". First order due by {pd.Timestamp(first).date()}"
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}{due}."
+
+
+def _taken_out(content: Content) -> list[str]:
+    """Return what is taken out early, of existing lots and of orders, by the start of which period; nothing if none."""
+    lots = content.frame("retirements", ["offer", "period", "units"]).rename(
+        columns={"period": "sold_period"}
+    )
+    again = content.frame("resales", ["offer", "sold_period", "units"])
+    both = [frame[["offer", "sold_period", "units"]] for frame in (lots, again) if len(frame)]
+    if not both:
+        return []
+    out = pd.concat(both, ignore_index=True).groupby(["offer", "sold_period"], sort=False)["units"].sum()
+    named = ", ".join(
+        f"{counted_units(units)} x {offer} in {period}" for (offer, period), units in out.head(3).items()
+    )
+    more = f" and {len(out) - 3} more" if len(out) > 3 else ""
+    return [f"take out {named}{more}"]
 
 
 def held_units(orders: pd.DataFrame, mode: str) -> pd.Series:

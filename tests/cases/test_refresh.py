@@ -29,6 +29,8 @@ from planner.plan import audit_plan
 from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
+from reports.answer import answer_lines
+from reports.content import content_of
 
 YEARS = ["2027", "2028", "2029"]
 HOURS = {"2027": 8_760, "2028": 8_784, "2029": 8_760}
@@ -111,6 +113,7 @@ def test_a_refresh_in_a_whole_plan_by_hand(plan):
     sold = plan["resales"].iloc[0]
     assert (sold["period"], sold["sold_period"], sold["units"], sold["age_years"]) == ("2027", "2028", 1, 1.0)
     assert line(plan, "resale") == pytest.approx(-30_000)
+    assert "take out 1 x old in 2028" in answer_lines(content_of(plan, audit=False))[0]
     # Value left at the end: of the new box at two years 40 % of 60,000, none of the old one.
     assert line(plan, "hardware_residual") == pytest.approx(-0.4 * 60_000)
     # Two years of warranty, of which the first is used: no support is paid, and none is got back for 2028.
