@@ -154,7 +154,7 @@ def _coefficients(case: Scenario, cells: pd.DataFrame) -> Coefficients:
     blocks = _block_frame(cells)
     limits = site.site_limits(case, periods)
     bill = billing(case, cells, limits)
-    opened = site.openings(case, limits, bill)
+    opened = site.openings(case, limits, bill, limits.iloc[:0])
     peaks, peak_blocks = site.peak_charges(case, cells, bill)
     prices = block_means(cells, energy_price_by_cell(case, cells), ["site"], "price_per_kwh")
     costs = {

@@ -59,7 +59,7 @@ def window_peaks(
         dated = (
             named
             or row.ratchet_fraction > 0
-            or valid_share(scenario, cells, row.start_date, row.end_date) > 0
+            or valid_share(scenario, cells.assign(day_type="all"), row.start_date, row.end_date) > 0
         )
         columns[f"{row.component} at {row.site}"] = np.where(inside & dated, heights[row.site], np.nan)
     return pd.DataFrame(columns, index=cells.index)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.metered import Metered
-from planner.coefficients.windows import local_window_share
+from planner.coefficients.windows import WEEKDAYS_PER_WEEK, local_window_share
 from planner.inputs.calendar import end_date, local_hours
 from planner.inputs.windows import QUARTERS_PER_HOUR, hour_shares
 from planner.units import MONTHS_PER_YEAR
@@ -118,12 +118,23 @@ class PlanMeter(Metered):
         return local_window_share(self.cells, self.utc_offset_h, EVERY_MONTH, "all", hours, late)
 
     def holds(self, start_date: pd.Timestamp, end_date: pd.Timestamp) -> np.ndarray:
-        """Return the share of the days of each hour class between the first and the last day of a charge."""
-        first, last = self.bill_months["first_day"], self.bill_months["last_day"]
-        begin = first if pd.isna(start_date) else first.clip(lower=start_date)
-        stop = last if pd.isna(end_date) else last.clip(upper=end_date)
-        held = ((stop - begin).dt.days + 1).clip(lower=0) / ((last - first).dt.days + 1)
-        return held.to_numpy(float)[self.month]
+        """Return the share of the days of each hour class, by kind of day, between a charge's first and last day."""
+        if pd.isna(start_date) and pd.isna(end_date):
+            return np.ones(len(self.cells))
+        kinds = self.cells["day_type"].to_numpy()
+        held = np.ones(len(kinds))
+        for at, month in enumerate(self.bill_months.itertuples()):
+            days = pd.date_range(month.first_day, month.last_day, freq="D")
+            holds = np.ones(len(days), dtype=bool)
+            holds &= True if pd.isna(start_date) else days >= start_date
+            holds &= True if pd.isna(end_date) else days <= end_date
+            if holds.all():
+                continue
+            weekday = np.asarray(days.day_of_week < WEEKDAYS_PER_WEEK)
+            of_kind = {"all": holds, "weekday": holds[weekday], "weekend": holds[~weekday]}
+            for kind, part in of_kind.items():
+                held[(self.month == at) & (kinds == kind)] = part.mean() if len(part) else 0.0
+        return held
 
     def month_share(self, inside: np.ndarray) -> np.ndarray:
         """Return the share of each month's hours that are inside."""

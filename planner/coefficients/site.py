@@ -136,7 +136,8 @@ def peak_charges(
         mask = local_window_mask(
             assigned, float(offset[row.region]), row.months, row.day_type, row.hours, row.weekend_hours
         )
-        valid = valid_share(scenario, assigned, row.start_date, row.end_date)
+        # A peak is one of all days of the month, whichever of them the charge holds on.
+        valid = valid_share(scenario, assigned.assign(day_type="all"), row.start_date, row.end_date)
         inside = assigned.assign(valid=valid)[mask & (valid > 0.0)]
         by_month = inside.groupby(["period", "month"], sort=False)["valid"].first()
         months = by_month.groupby(level="period", sort=False).sum()

@@ -20,7 +20,7 @@ from planner.coefficients.charges import (
 )
 from planner.coefficients.levies import levies_on
 from planner.coefficients.money import currency_ratio
-from planner.coefficients.windows import local_window_share
+from planner.coefficients.windows import WEEKDAYS_PER_WEEK, local_window_share
 from planner.errors import Fault, InputError
 from planner.inputs import Scenario, period_frame
 from planner.inputs.calendar import end_date, local_hours
@@ -196,8 +196,10 @@ def _site_price(scenario: Scenario, charges: pd.DataFrame, cells: pd.DataFrame, 
         if not pd.isna(row["market"]):
             price = price + market_price(scenario, row["market"], cells, offset)
         levied = np.ones(len(cells))
+        # A levy is a share of a month's charge: it holds for a share of the month, whatever kind of days those are.
+        month = cells.assign(day_type="all")
         for levy in row["levies"]:
-            held = valid_share(scenario, cells, levy["start_date"], levy["end_date"])
+            held = valid_share(scenario, month, levy["start_date"], levy["end_date"])
             levied += levy["price"] * held * cells["month"].isin(list(parse_months(levy["months"])))
         price = price * levied
         total += inside * valid_share(scenario, cells, row["start_date"], row["end_date"]) * price
@@ -221,7 +223,7 @@ def market_price(scenario: Scenario, market: str, cells: pd.DataFrame, offset: f
 def valid_share(
     scenario: Scenario, cells: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp
 ) -> np.ndarray:
-    """Return the share of the days of each cell's month and period on which a charge holds."""
+    """Return the share of the days of each cell's month, kind of day and period on which a charge holds."""
     if pd.isna(start) and pd.isna(end):
         return np.ones(len(cells))
     shares = []
@@ -231,12 +233,12 @@ def valid_share(
         holds = np.ones(len(days), dtype=bool)
         holds &= True if pd.isna(start) else days >= start
         holds &= True if pd.isna(end) else days <= end
-        by_month = pd.Series(holds, index=days.month).groupby(level=0).mean()
-        shares.append(
-            by_month.rename("share").rename_axis("month").reset_index().assign(period=row["period"])
-        )
-    table = pd.concat(shares, ignore_index=True)
-    return cells.merge(table, on=["period", "month"], how="left")["share"].fillna(0.0).to_numpy()
+        every = pd.DataFrame({"month": days.month, "day_type": "all", "share": holds})
+        own = every.assign(day_type=np.where(days.day_of_week < WEEKDAYS_PER_WEEK, "weekday", "weekend"))
+        shares.append(pd.concat([every, own]).assign(period=row["period"]))
+    key = ["period", "month", "day_type"]
+    table = pd.concat(shares).groupby(key, as_index=False)["share"].mean()
+    return cells.merge(table, on=key, how="left")["share"].fillna(0.0).to_numpy()
 
 
 def in_force(scenario: Scenario, charges: tuple[str, ...]) -> pd.DataFrame:

@@ -90,9 +90,15 @@ TARIFFS = Table(
         fraction("ratchet_fraction", "billed kW is at least this share of the highest earlier peak"),
         integer("ratchet_months", "months", "how many earlier months a ratchet looks at", low=1, high=60),
         text("ratchet_season", "months whose peaks a ratchet counts, such as 6-9; blank = all"),
-        number("minimum_kw", "kW", "billed kW is never below this", band=(0, 5e6)),
+        number(
+            "minimum_kw",
+            "kW",
+            "billed kW is never below this, in a plan from the site's first use on",
+            band=(0, 5e6),
+        ),
         fraction(
-            "contract_fraction", "billed kW (or the kW of a minimum) is at least this share of the contract"
+            "contract_fraction",
+            "billed kW (or the kW of a minimum) is at least this share of the contract, in a plan from first use on",
         ),
         text(
             "named_hours",

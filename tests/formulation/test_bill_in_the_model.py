@@ -426,6 +426,20 @@ def test_levies_hold_in_their_own_months_and_between_their_dates():
     assert flat.line("energy") == pytest.approx(7_200 * 1.035 + 7_440 * 1.17)
 
 
+def test_a_price_that_begins_inside_a_month_counts_the_weekdays_and_weekends_left_of_it():
+    # From 16 January 2027 on, a Saturday, 10 of 21 weekdays and 6 of 10 weekend days are left.
+    case = bill_scenario(
+        [energy("base", 0.1), energy("late", 1.0, start_date="2027-01-16"), least("least", 100, "month")],
+        ["2027-01-01"],
+        [1],
+    )
+    cells = cells_of(case)
+    kw = np.where(cells["day_type"].eq("weekday"), 100.0, 10.0)
+    solved = solve_bill(case, cells, kw)
+    assert solved.total == pytest.approx(0.1 * 24 * (2_100 + 100) + 24 * (10 * 100 + 6 * 10))
+    assert solved.total == pytest.approx(calculated(case, cells, kw))
+
+
 SHARED_URDB = Path(__file__).parents[3] / "shared" / "data" / "urdb" / "multi_tier_urdb_response.json"
 
 
