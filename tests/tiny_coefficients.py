@@ -426,13 +426,13 @@ def _generators() -> Bridging:
             ("hall", "genset", "t2", 1, 30.0),
         ),
         terms=table(
-            "site generator period kept_period",
-            ("campus", "turbine", "t1", "t1"),
-            ("campus", "turbine", "t1", "t2"),
-            ("campus", "turbine", "t2", "t2"),
-            ("campus", "permit", "t1", "t1"),
-            ("campus", "permit", "t1", "t2"),
-            ("hall", "genset", "t2", "t2"),
+            "site generator period kept_period tail_months",
+            ("campus", "turbine", "t1", "t1", float("nan")),
+            ("campus", "turbine", "t1", "t2", 2.0),
+            ("campus", "turbine", "t2", "t2", float("nan")),
+            ("campus", "permit", "t1", "t1", float("nan")),
+            ("campus", "permit", "t1", "t2", float("nan")),
+            ("hall", "genset", "t2", "t2", float("nan")),
         ),
         carbon=table(
             "site generator t_per_kwh",
@@ -600,6 +600,10 @@ def costs() -> Mapping[str, pd.DataFrame]:
             ("campus", "turbine", "t1", "bridge_rent", "opex", "t1", "mid", 150.0),
             ("campus", "turbine", "t2", "bridge_rent", "opex", "t2", "mid", 150.0),
             ("hall", "genset", "t2", "bridge_rent", "opex", "t2", "mid", 120.0),
+        ),
+        "bridge_tail_kw": table(
+            "site generator period line kind paid_period timing amount",
+            ("campus", "turbine", "t1", "bridge_rent", "opex", "t2", "mid", 50.0),
         ),
         "bridge_run_kw": table(
             "site generator period block line kind paid_period timing amount",

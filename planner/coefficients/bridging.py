@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.colocation import whole_months
 from planner.coefficients.fleet import lead_weeks
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.payments import payment_rows
@@ -32,14 +33,20 @@ class Bridging:
     stands
         site, generator, period, ordinal, max_kw: periods in which it can stand.
     terms
-        site, generator, period, kept_period: rent that begins in period is kept in kept_period at least.
+        site, generator, period, kept_period, tail_months: rent that begins in period is kept in kept_period at least;
+        where its shortest term ends inside it, given back earlier it is owed for so many months of it.
     carbon
         site, generator, t_per_kwh.
     """
 
     stands: pd.DataFrame = field(default_factory=lambda: _empty(*BRIDGE, ordinal=0, max_kw=0.0))
-    terms: pd.DataFrame = field(default_factory=lambda: _empty(*BRIDGE, "kept_period"))
+    terms: pd.DataFrame = field(default_factory=lambda: _empty(*BRIDGE, "kept_period", tail_months=0.0))
     carbon: pd.DataFrame = field(default_factory=lambda: _empty("site", "generator", t_per_kwh=0.0))
+
+    @property
+    def tails(self) -> pd.DataFrame:
+        """Return the terms that end inside a period."""
+        return self.terms[self.terms["tail_months"].notna()].reset_index(drop=True)
 
 
 def bridging(scenario: Scenario, periods: pd.DataFrame) -> Bridging:
@@ -76,17 +83,36 @@ def term_end(start: pd.Timestamp, months: float) -> pd.Timestamp:
 
 
 def _terms(stands: pd.DataFrame, dated: pd.DataFrame) -> pd.DataFrame:
-    """Return the periods in which rent begun in a period is kept: its own, and those that start in its term."""
-    pairs = stands.merge(
-        dated[["period", "ordinal", "start_date"]].rename(columns=lambda name: f"kept_{name}"), how="cross"
+    """Return the periods that the shortest rent begun in a period reaches, and its months in the one it ends inside.
+
+    Its own period is paid whole; ``tail_months`` is blank where it is kept through the whole period.
+    """
+    kept = dated[["period", "ordinal", "start_date", "last_day", "months_equivalent"]]
+    pairs = stands.merge(kept.rename(columns=lambda name: f"kept_{name}"), how="cross")
+    ends = pd.DatetimeIndex(
+        [
+            term_end(start, float(months))
+            for start, months in zip(pairs["start_date"], pairs["min_term_months"], strict=True)
+        ]
     )
-    ends = [
-        term_end(start, float(months))
-        for start, months in zip(pairs["start_date"], pairs["min_term_months"], strict=True)
-    ]
     own = pairs["kept_ordinal"] == pairs["ordinal"]
-    inside = (pairs["kept_ordinal"] > pairs["ordinal"]) & (pairs["kept_start_date"] < pd.DatetimeIndex(ends))
-    return pairs.loc[own | inside, [*BRIDGE, "kept_period"]].reset_index(drop=True)
+    inside = (pairs["kept_ordinal"] > pairs["ordinal"]) & (pairs["kept_start_date"] < ends)
+    whole = own | (pairs["kept_last_day"] < ends)
+    length = pairs["kept_last_day"] + pd.Timedelta(days=1) - pairs["kept_start_date"]
+    part = (ends - pairs["kept_start_date"]) / length * pairs["kept_months_equivalent"]
+    by_month = pd.Series(
+        [
+            whole_months(pd.Series([end]), start)[0]
+            for end, start in zip(ends, pairs["kept_start_date"], strict=True)
+        ],
+        index=pairs.index,
+        dtype=float,
+    )
+    # Months by the calendar where the period is stated in months, in proportion where it is stated in hours.
+    months = by_month.where(pairs["kept_months_equivalent"] % 1.0 == 0.0, part)
+    table = pairs.assign(tail_months=months.where(~whole))
+    names = [*BRIDGE, "kept_period", "tail_months"]
+    return table.loc[own | inside, names].reset_index(drop=True)
 
 
 def _prices(scenario: Scenario) -> pd.DataFrame:
@@ -109,7 +135,10 @@ def bridge_costs(
         blocks[["period", "block", "hours"]], on="period"
     )
     carbon = made["t_per_kwh"] * scenario.settings.carbon_price_per_t * made["hours"]
+    tails = bridge.tails.merge(_prices(scenario), on=["site", "generator"], validate="many_to_one")
+    owed = tails["rent"] * tails["tail_months"].astype(float)
     return {
+        "bridge_tail_kw": payment_rows(tails, BRIDGE, "bridge_rent", "opex", "kept_period", "mid", owed),
         "bridge_kw": payment_rows(priced, BRIDGE, "bridge_rent", "opex", "period", "mid", rent),
         "bridge_run_kw": pd.concat(
             [

@@ -278,6 +278,7 @@ LABELS: Mapping[str, list[str]] = {
     "unused_rent_kw": colocation.RENT_MONTH,
     "bridge_kw": bridging.BRIDGE,
     "bridge_hire_kw": bridging.BRIDGE,
+    "bridge_tail_kw": bridging.BRIDGE,
     "bridge_run_kw": bridging.BRIDGE_BLOCK,
     "failure_flow": ["failure", "workload", "shape", "region", "site", "period", "block"],
     "failure_run": ["failure", "point", "site", "cooling", "period", "block"],

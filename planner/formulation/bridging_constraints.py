@@ -62,13 +62,16 @@ def bridge_hire(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def bridge_term(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Rent that has begun is kept for its shortest term.
+    """Rent that has begun is kept for its shortest term, or paid to its end in the period it ends inside.
 
-    sum_{t' with t in its term} bridge_hire_kw[s,g,t'] - bridge_kw[s,g,t]  <=  0
+    sum_{t' with t in its term} bridge_hire_kw[s,g,t'] - bridge_kw[s,g,t]
+        - sum_{t' with its end in t} bridge_tail_kw[s,g,t']  <=  0
     for every generator g of site s, period t in the term of some rent (0 kW where it may no longer stand)
 
     bridge_kw       kW rented                                           column bridge_kw
     bridge_hire_kw  kW whose rent begins in t'                          column bridge_hire_kw, c.bridging.terms
+    bridge_tail_kw  kW of a rent begun in t' given back in the period   column bridge_tail_kw, c.bridging.tails
+                    its term ends inside, and paid to that end
 
     Dual: currency per kW-period; what one kW less kept in t would save (<= 0).
     """
@@ -77,8 +80,33 @@ def bridge_term(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     rows = number_rows(labels.rename(columns={"kept_period": "period"}))
     begun = kept.merge(columns.frame("bridge_hire_kw"), on=BRIDGE).drop(columns="period")
     begun = begun.rename(columns={"kept_period": "period"})
-    parts = [terms(rows, begun, BRIDGE, 1.0), terms(rows, columns.frame("bridge_kw"), BRIDGE, -1.0)]
+    tails = c.bridging.tails.merge(columns.frame("bridge_tail_kw"), on=BRIDGE).drop(columns="period")
+    parts = [
+        terms(rows, begun, BRIDGE, 1.0),
+        terms(rows, tails.rename(columns={"kept_period": "period"}), BRIDGE, -1.0),
+        terms(rows, columns.frame("bridge_kw"), BRIDGE, -1.0),
+    ]
     return row_block("bridge_term", rows, "<=", 0.0, parts)
+
+
+def bridge_tail(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """No more is given back in the period a shortest rent ends in than that rent began with.
+
+    bridge_tail_kw[s,g,t] - bridge_hire_kw[s,g,t]  <=  0
+    for every generator g of site s, period t whose shortest rent ends inside a later period
+
+    bridge_tail_kw  kW given back and paid to the end of the term       column bridge_tail_kw
+    bridge_hire_kw  kW whose rent begins in t                           column bridge_hire_kw
+
+    Dual: currency per kW; what one kW more that may be given back would save (<= 0).
+    """
+    tails = columns.frame("bridge_tail_kw")
+    rows = number_rows(tails[BRIDGE])
+    parts = [
+        terms(rows, tails, BRIDGE, 1.0),
+        terms(rows, columns.frame("bridge_hire_kw"), BRIDGE, -1.0),
+    ]
+    return row_block("bridge_tail", rows, "<=", 0.0, parts)
 
 
 def bridge_output(c: Coefficients, columns: ColumnIndex) -> RowBlock:

@@ -53,6 +53,7 @@ VARIABLES: Mapping[str, str] = {
     "unpowered": "units delivered that stand without power, integer",
     "bridge_kw": "kW of generation rented on site",
     "bridge_hire_kw": "kW of generation whose rent begins",
+    "bridge_tail_kw": "kW of generation given back in the period its shortest rent ends in",
     "bridge_run_kw": "kW generated on site",
     "unused_rent_kw": "kW of a colocation minimum paid for in a month and not used",
     "replicas": "replicas that take several units of purchase each, integer",
@@ -120,6 +121,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "unpowered": c.energised.waiting[LABELS["unpowered"]],
         "bridge_kw": c.bridging.stands[LABELS["bridge_kw"]],
         "bridge_hire_kw": c.bridging.stands[LABELS["bridge_hire_kw"]],
+        "bridge_tail_kw": c.bridging.tails[LABELS["bridge_tail_kw"]],
         "bridge_run_kw": c.bridging.stands.merge(c.blocks[["period", "block"]], on="period")[
             LABELS["bridge_run_kw"]
         ],

@@ -70,6 +70,22 @@ def bridging_frame(
     return table[table["kw"] > 0.0].drop(columns=["ordinal", "max_kw"]).reset_index(drop=True)
 
 
+def tail_frame(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
+    """Return site, generator, begun_period, period, kw, months, rent of what is given back inside its shortest rent.
+
+    The rent that begins in ``begun_period`` ends inside ``period`` and is paid for ``months`` of it.
+    """
+    tails = columns.frame("bridge_tail_kw")
+    kw = np.maximum(values[tails["column"].to_numpy(int)], 0.0)
+    table = tails[BRIDGE].assign(kw=kw)[kw > SMALLEST_KW].merge(c.bridging.tails, on=BRIDGE)
+    price = c.costs["bridge_tail_kw"].set_index(BRIDGE)["amount"]
+    paid = price.reindex(pd.MultiIndex.from_frame(table[BRIDGE])).fillna(0.0).to_numpy(float)
+    table = table.assign(rent=table["kw"] * paid)
+    table = table.rename(columns={"period": "begun_period", "kept_period": "period", "tail_months": "months"})
+    names = ["site", "generator", "begun_period", "period", "kw", "months", "rent"]
+    return table[names].astype(dict.fromkeys(names[:4], "str") | dict.fromkeys(names[4:], float))
+
+
 def hired_kw(table: pd.DataFrame) -> np.ndarray:
     """Return what each row has more than the period before; rows site, generator, ordinal, kw."""
     key = ["site", "generator", "ordinal"]

@@ -17,7 +17,7 @@ from planner.formulation.objective import api_tokens, run_tokens
 from planner.formulation.service_constraints import sized_runs
 from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks, topups
-from planner.plan.bridging import bridging_frame, onsite_kw, output_frame
+from planner.plan.bridging import bridging_frame, onsite_kw, output_frame, tail_frame
 from planner.plan.colocation import contract_frame, level_frame, rent_frame
 from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
 from planner.plan.failures import failure_frames
@@ -83,6 +83,7 @@ def decision_frames(
         "sites": sites,
         "bridging": bridge,
         "bridge_output": output,
+        "bridge_tails": tail_frame(c, columns, values),
         "colo_rent": rent,
         "rent_levels": level_frame(scenario, c),
         "colo_contracts": contract_frame(scenario, c, rent, sites),

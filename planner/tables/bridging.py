@@ -41,7 +41,7 @@ BRIDGING_POWER = Table(
         integer(
             "min_term_months",
             "months",
-            "shortest rent of what is taken; it may be given back in parts after it; blank = the period",
+            "shortest rent of what is taken, to the month where it ends inside a period; blank = the period",
             low=1,
             high=240,
         ),

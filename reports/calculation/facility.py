@@ -70,29 +70,38 @@ def _rent_levels(rows: Rows, sites: list[str]) -> dict[str, At]:
     }
 
 
+Priced = tuple[str, str, At, str | float]
+"""Item, place, row of the quantity, and formula of its price."""
+
+
+def _below(rows: Rows, priced: list[Priced], label: str, basis: str, length: str = "") -> list[At]:
+    """Append quantity x price x length of each, below each other so that a sum takes them alone."""
+    return [
+        rows.formula(label, item, place, basis, rows.content.currency, f"{at.here}*{{H}}{length}", price)
+        for item, place, at, price in priced
+    ]
+
+
 def _unused(rows: Rows) -> None:
     """Append the rent of kW that contracts have paid for and that are not used."""
     rent = rows.content.frame("colo_rent", ["site", "period", "cost"])
     wide = by_period(rent, ["site"], "cost", rows.content.timeline)
-    parts: list[At] = []
+    priced: list[Priced] = []
     for row in wide.to_dict("records"):
-        site, currency = str(row["site"]), rows.content.currency
+        site = str(row["site"])
         paid = np.array([row[name] for name in rows.content.timeline.names], dtype=float)
         price = rows.inputs.price("sites", [site], "rent_per_kw_month")
         if not paid.any() or not price > 0.0:
             continue
-        if not parts:
+        if not priced:
             rows.title("Contracted colocation power that is not used")
-        kept = rows.plan_values(
-            "Paid for and not used, at the risen rent", "", site, "contract", "kW-months", paid / price
-        )
-        own = rows.inputs.money("sites", [site], "rent_per_kw_month") or 0.0
-        label = "Rent of what is not used; column H: per kW-month"
-        parts.append(rows.formula(label, "", site, "kW-months x price", currency, f"{kept.here}*{{H}}", own))
-    if parts:
-        rows.line_total(
-            "facility_rent_unused", "Rent of contracted kW not used", parts, "mid", rows.content.currency
-        )
+        label = "Paid for and not used, at the risen rent"
+        at = rows.plan_values(label, "", site, "contract", "kW-months", paid / price)
+        priced.append(("", site, at, rows.inputs.money("sites", [site], "rent_per_kw_month") or 0.0))
+    if priced:
+        parts = _below(rows, priced, "Rent of what is not used; column H: per kW-month", "kW-months x price")
+        title = "Rent of contracted kW not used"
+        rows.line_total("facility_rent_unused", title, parts, "mid", rows.content.currency)
 
 
 def _bridging(rows: Rows, time: Clock) -> None:
@@ -101,21 +110,29 @@ def _bridging(rows: Rows, time: Clock) -> None:
     if plants.empty:
         return
     rows.title("Generation on site")
-    currency, names = rows.content.currency, list(rows.content.timeline.names)
-    for line, title, value, unit, column, length in (
-        ("bridge_rent", "Rent of generators", "kw", "kW", "rent_per_kw_month", f"*{time.months.here}"),
-        ("bridge_fuel", "Fuel of generators", "kwh", "kWh", "fuel_per_kwh", ""),
-    ):
-        parts = []
-        for row in by_period(plants, ["site", "generator"], value, rows.content.timeline).to_dict("records"):
-            place = [str(row["site"]), str(row["generator"])]
-            amounts = np.array([row[name] for name in names], dtype=float)
-            price = rows.inputs.money("bridging_power", place, column)
-            at = rows.plan_values(title, place[1], place[0], "bridging", unit, amounts, total=False)
-            label, basis = f"{title}; column H: price", f"{unit} x price"
-            formula = f"{at.here}*{{H}}{length}"
-            parts.append(rows.formula(label, place[1], place[0], basis, currency, formula, price or 0.0))
-        rows.line_total(line, title, parts, "mid", currency)
+    tails = rows.content.frame("bridge_tails", ["site", "generator", "period", "kw", "months"])
+    owed = tails.assign(kw_months=tails["kw"] * tails["months"])
+    rent, fuel = "rent_per_kw_month", "fuel_per_kwh"
+    held = _plants(rows, plants, "kw", "Generators rented", "kW", rent)
+    left = _plants(rows, owed, "kw_months", "Given back, owed to the end of the term", "kW-months", rent)
+    made = _plants(rows, plants, "kwh", "Generated on site", "kWh", fuel)
+    parts = _below(rows, held, "Rent; column H: per kW-month", "kW x price x time", f"*{time.months.here}")
+    parts += _below(rows, left, "Rent owed; column H: per kW-month", "kW-months x price")
+    rows.line_total("bridge_rent", "Rent of generators", parts, "mid", rows.content.currency)
+    burnt = _below(rows, made, "Fuel; column H: per kWh", "kWh x price")
+    rows.line_total("bridge_fuel", "Fuel of generators", burnt, "mid", rows.content.currency)
+
+
+def _plants(rows: Rows, frame: pd.DataFrame, value: str, label: str, unit: str, column: str) -> list[Priced]:
+    """Append a quantity of each generator, and return it with its price."""
+    names, found = list(rows.content.timeline.names), []
+    for row in by_period(frame, ["site", "generator"], value, rows.content.timeline).to_dict("records"):
+        site, name = str(row["site"]), str(row["generator"])
+        amounts = np.array([row[period] for period in names], dtype=float)
+        at = rows.plan_values(label, name, site, "bridging", unit, amounts, total=False)
+        price = rows.inputs.money("bridging_power", [site, name], column) or 0.0
+        found.append((name, site, at, price))
+    return found
 
 
 def provisioned_kw(rows: Rows, fleet: pd.DataFrame) -> pd.Series:

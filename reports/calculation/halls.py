@@ -57,9 +57,7 @@ def _retrofits(rows: Rows, time: Clock) -> None:
     if changed.empty:
         return
     rows.title("Halls changed to another cooling")
-    parts: list[At] = []
-    upkeep: list[At] = []
-    residual: list[At] = []
+    found = []
     for row in by_period(changed, key, "kw", rows.content.timeline).to_dict("records"):
         site, start, end = (str(row[name]) for name in key)
         own = rows.inputs.cell("hall_retrofits", [site, start, end], "capex_per_kw")
@@ -70,38 +68,34 @@ def _retrofits(rows: Rows, time: Clock) -> None:
         kw = np.array([row[name] for name in rows.content.timeline.names], dtype=float)
         way = f"{start} to {end}"
         at = rows.plan_values("Hall capacity changed", way, site, "retrofits", "kW IT", kw)
-        parts.append(
-            rows.formula(
-                "Retrofit; column H: per kW",
-                way,
-                site,
-                "kW x price",
-                rows.content.currency,
-                f"{at.here}*{{H}}",
-                price,
-            )
-        )
-        change = _Change([site, start, end], way, kw, price, parts[-1])
-        upkeep += _retrofit_upkeep(rows, time, change)
-        residual += _retrofit_residual(rows, time, change)
+        found.append(_Change([site, start, end], way, kw, price, at))
     currency = rows.content.currency
-    if parts:
-        rows.line_total("hall_retrofit", "Retrofit of halls", parts, "start", currency)
+    label, basis = "Retrofit; column H: per kW", "kW x price"
+    paid = [
+        rows.formula(
+            label, change.way, change.key[0], basis, currency, f"{change.at.here}*{{H}}", change.price
+        )
+        for change in found
+    ]
+    if paid:
+        rows.line_total("hall_retrofit", "Retrofit of halls", paid, "start", currency)
+    upkeep = _retrofit_upkeep(rows, time, found)
     if upkeep:
         rows.line_total("cooling_maintenance", "Upkeep of retrofits", upkeep, "mid", currency)
+    residual = _retrofit_residual(rows, time, found, paid)
     if residual:
         rows.line_total("facility_residual", "Residual value of retrofits", residual, "end", currency)
 
 
 @dataclass(frozen=True)
 class _Change:
-    """One retrofit: its key in hall_retrofits, its name, kW by period, price per kW, and the row of what is paid."""
+    """One retrofit: its key in hall_retrofits, its name, kW by period, price per kW, and the row of its kW."""
 
     key: list[str]
     way: str
     kw: np.ndarray
     price: str
-    paid: At
+    at: At
 
 
 def _done(rows: Rows, change: _Change) -> np.ndarray:
@@ -113,51 +107,63 @@ def _done(rows: Rows, change: _Change) -> np.ndarray:
     return np.searchsorted(start, start + float(np.nansum(stated)) - 1e-9, side="left")
 
 
-def _retrofit_upkeep(rows: Rows, time: Clock, change: _Change) -> list[At]:
-    share = rows.inputs.cell("hall_retrofits", change.key, "maintenance_fraction_per_year")
-    if share is None:
-        return []
-    total = np.zeros(rows.periods)
-    for index, first in enumerate(_done(rows, change)):
-        total[first:] += change.kw[index]
-    site = change.key[0]
-    kept = rows.plan_values(
-        "Changed and in service", change.way, site, "retrofits", "kW IT", total, total=False
-    )
+def _retrofit_upkeep(rows: Rows, time: Clock, changes: list[_Change]) -> list[At]:
+    kept = []
+    for change in changes:
+        share = rows.inputs.cell("hall_retrofits", change.key, "maintenance_fraction_per_year")
+        if share is None:
+            continue
+        total = np.zeros(rows.periods)
+        for index, first in enumerate(_done(rows, change)):
+            total[first:] += change.kw[index]
+        label, site = "Changed and in service", change.key[0]
+        at = rows.plan_values(label, change.way, site, "retrofits", "kW IT", total, total=False)
+        kept.append((change, at, share))
     return [
         rows.formula(
             "Upkeep of the retrofit; column H: per kW-year",
             change.way,
-            site,
+            change.key[0],
             "kW x price x share x years",
             rows.content.currency,
-            f"{kept.here}*{{H}}*{time.years.here}",
+            f"{at.here}*{{H}}*{time.years.here}",
             f"{change.price}*{share}",
             constant_form="#,##0.00",
         )
+        for change, at, share in kept
     ]
 
 
-def _retrofit_residual(rows: Rows, time: Clock, change: _Change) -> list[At]:
-    life = rows.inputs.cell("hall_retrofits", change.key, "life_years")
-    if life is None or rows.content.settings.get("residual_method") == "none":
+def _retrofit_residual(rows: Rows, time: Clock, changes: list[_Change], paid: list[At]) -> list[At]:
+    if rows.content.settings.get("residual_method") == "none":
         return []
-    timeline, site = rows.content.timeline, change.key[0]
-    first = np.minimum(_done(rows, change), rows.periods - 1)
-    age = rows.plan_values(
-        "Age of the retrofit at the end", change.way, site, "years", "years",
-        timeline.end_years[-1] - timeline.start_years[first], "0.00", total=False,
-    )  # fmt: skip
-    share = rows.formula(
-        "Value left; column H: life in years", change.way, site, "sinking fund", "fraction",
-        sinking_fund(time.rate, age.here, "{H}"), life, styles.PERCENT_PLAIN, "0.0",
-    )  # fmt: skip
-    value = f"-{time.last.here}*SUMPRODUCT({change.paid.across},{share.across})"
-    return [
-        rows.formula(
-            "Residual value", change.way, site, "price x value left", rows.content.currency, value
+    timeline, valued = rows.content.timeline, []
+    for change, spent in zip(changes, paid, strict=True):
+        life = rows.inputs.cell("hall_retrofits", change.key, "life_years")
+        if life is None:
+            continue
+        ages = (
+            timeline.end_years[-1] - timeline.start_years[np.minimum(_done(rows, change), rows.periods - 1)]
         )
-    ]  # fmt: skip
+        label, site = "Age of the retrofit at the end", change.key[0]
+        age = rows.plan_values(label, change.way, site, "years", "years", ages, "0.00", total=False)
+        share = rows.formula(
+            "Value left; column H: life in years",
+            change.way,
+            site,
+            "sinking fund",
+            "fraction",
+            sinking_fund(time.rate, age.here, "{H}"),
+            life,
+            styles.PERCENT_PLAIN,
+            "0.0",
+        )
+        valued.append((change, f"-{time.last.here}*SUMPRODUCT({spent.across},{share.across})"))
+    currency, basis = rows.content.currency, "price x value left"
+    return [
+        rows.formula("Residual value", change.way, change.key[0], basis, currency, value)
+        for change, value in valued
+    ]
 
 
 def _priced(

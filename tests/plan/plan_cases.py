@@ -867,7 +867,7 @@ BESIDE_THEIR_CASES = {
     *("concentration", "source_count", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),
     *("rent_minimum", "contracted_power", "colo_contracts", "cost facility_rent_unused"),
-    *("bridge_limit", "bridge_hire", "bridge_term", "bridge_output"),
+    *("bridge_limit", "bridge_hire", "bridge_term", "bridge_tail", "bridge_output"),
     *("cost bridge_rent", "cost bridge_fuel", "cost bridge_carbon"),
     "cost property_tax",
     "cost hall_retrofit",

@@ -121,6 +121,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             bridging.bridge_limit,
             bridging.bridge_hire,
             bridging.bridge_term,
+            bridging.bridge_tail,
             bridging.bridge_output,
             colocation.rent_minimum,
             colocation.contracted_power,

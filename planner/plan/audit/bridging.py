@@ -81,18 +81,59 @@ def bridge_hire(books: Books) -> Check:
 
 
 def bridge_term(books: Books) -> Check:
-    """Return the check that what is hired is held in every period that starts in its shortest term."""
-    rows, periods = books["bridging"], books.facts.periods
+    """Return the check that what is hired is held through its shortest term: in the period the term ends inside it may
+    be given back and paid to the end of the term.
+    """
+    rows, periods, tails = books["bridging"], books.facts.periods, books["bridge_tails"]
+    given = total(tails["kw"], tails, BRIDGE)
     needed: dict[tuple[str, str, str], float] = {}
-    for row, term in zip(rows.to_dict("records"), _terms(books, rows)["min_term_months"], strict=True):
+    for row, end in zip(rows.to_dict("records"), _ends(books, rows), strict=True):
         first = periods["start_date"][row["period"]]
-        end = first if pd.isna(term) else first + pd.DateOffset(months=int(term))
         for period, start in periods["start_date"].items():
             if start == first or first < start < end:
                 key = (row["site"], row["generator"], str(period))
                 needed[key] = needed.get(key, 0.0) + row["hired_kw"]
-    kept = beside(keyed(needed, BRIDGE), total(rows["kw"], rows, BRIDGE))
-    return compare("bridge_term", "bridge_term", kept, "<=")
+    held = total(rows["kw"], rows, BRIDGE).add(given, fill_value=0.0)
+    return compare("bridge_term", "bridge_term", beside(keyed(needed, BRIDGE), held), "<=")
+
+
+def bridge_tail(books: Books) -> Check:
+    """Return the check that what is given back inside its term began in that period, and its term ends in this one."""
+    tails, rows, periods = books["bridge_tails"], books["bridging"], books.facts.periods
+    begun = tails.rename(columns={"period": "paid_period", "begun_period": "period"})
+    hired = at(total(rows["hired_kw"], rows, BRIDGE), begun, BRIDGE).fillna(0.0)
+    ends = _ends(books, begun)
+    starts = periods["start_date"].reindex(begun["paid_period"]).tolist()
+    stops = periods["end_date"].reindex(begun["paid_period"]).tolist()
+    here = [start < end < stop for start, end, stop in zip(starts, ends, stops, strict=True)]
+    right = hired.where(np.array(here, dtype=bool), 0.0)
+    return compare("bridge_tail", "bridge_tail", begun[BRIDGE].assign(left=begun["kw"], right=right), "<=")
+
+
+def _ends(books: Books, rows: pd.DataFrame) -> list[pd.Timestamp]:
+    """Return the first day after the shortest rent that begins with the period of each row."""
+    starts = books.facts.periods["start_date"].reindex(rows["period"])
+    return [
+        start if pd.isna(term) else start + pd.DateOffset(months=int(term))
+        for start, term in zip(starts, _terms(books, rows)["min_term_months"], strict=True)
+    ]
+
+
+def _tail_months(books: Books, tails: pd.DataFrame) -> np.ndarray:
+    """Return the months between the start of the period of each tail and the end of its term."""
+    periods = books.facts.periods
+    ends = _ends(books, tails.drop(columns="period").rename(columns={"begun_period": "period"}))
+    months = []
+    for period, end in zip(tails["period"], ends, strict=True):
+        row = periods.loc[period]
+        if row["stated_in_hours"] and row["months"] % 1.0 != 0.0:
+            months.append((end - row["start_date"]) / (row["end_date"] - row["start_date"]) * row["months"])
+            continue
+        count = 0
+        while row["start_date"] + pd.DateOffset(months=count + 1) <= end:
+            count += 1
+        months.append(float(count))
+    return np.array(months, dtype=float)
 
 
 def bridge_output(books: Books) -> Check:
@@ -110,9 +151,12 @@ def bridge_entries(books: Books) -> pd.DataFrame:
     about, kwh = _terms(books, made), made["kw"] * books.hours_of(made)
     price = books.facts.scenario.settings.carbon_price_per_t / (G_PER_KG * KG_PER_TONNE)
     grams = about["gco2_per_kwh"].astype(float).fillna(0.0)
+    tails = books["bridge_tails"]
+    owed = tails["kw"] * _terms(books, tails)["rent"] * _tail_months(books, tails)
     return pd.concat(
         [
             entries(rented, "bridge_rent", "opex", "mid", rent),
+            entries(tails, "bridge_rent", "opex", "mid", owed),
             entries(made, "bridge_fuel", "opex", "mid", kwh * about["fuel"]),
             entries(made, "bridge_carbon", "opex", "mid", kwh * grams * price),
         ],

@@ -125,6 +125,7 @@ REQUIRED = {
     "sites": ["site", "period", "open", "open_fraction"],
     "modules": ["site", "module", "item", "period", "modules", "energised_period", "cost"],
     "bridging": ["site", "generator", "period", "kw", "hired_kw", "owed_after_horizon"],
+    "bridge_tails": ["site", "generator", "begun_period", "period", "kw"],
     "bridge_output": ["site", "generator", "period", "block", "kw"],
     "colo_rent": ["site", "period", "month", "unused_kw"],
     "colo_contracts": ["site", "start_date", "owed_after_horizon"],

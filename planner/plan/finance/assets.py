@@ -138,6 +138,8 @@ def _placed(capex: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     capex = capex.assign(decided_period=capex["decided_period"].where(found, capex["period"]))
     summed = capex.groupby(KEY, dropna=False, sort=False, as_index=False)["amount"].sum()
     summed = summed[summed["amount"].abs() > 1e-6].rename(columns={"amount": "cost"})
+    # Sums of rows without any offer have blanks of no type.
+    summed = summed.astype(dict.fromkeys(KEY, "str"))
     return summed.merge(known, on=KEY[1:], how="left", validate="many_to_one")
 
 
@@ -166,7 +168,7 @@ def _in_service(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataF
 
 
 def _retrofits(c: Coefficients) -> pd.DataFrame:
-    """Return site, offer, cooling, decided_period, in_service_period, in_service_years of halls whose cooling changes.
+    """Return site, offer, cooling, decided_period, when and for how long it serves, of halls whose cooling changes.
 
     Several coolings changed to one in the same period are one asset, in service with the first of them.
     """
@@ -180,6 +182,7 @@ def _retrofits(c: Coefficients) -> pd.DataFrame:
             "decided_period": first["period"],
             "in_service_period": names.astype(str),
             "in_service_years": c.periods["start_years"].reindex(names).to_numpy(float),
+            "life_years": first["life_years"].to_numpy(float),
         }
     ).astype(dict.fromkeys(("site", "cooling", "decided_period", "in_service_period"), "str"))
 
