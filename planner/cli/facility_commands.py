@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from planner.cli.console import frame_text
@@ -123,3 +125,27 @@ def cooling(
         click.echo(
             f"  a free plan puts under {choice.second}: {picked} ({'' if row['confirmed'] else 'not '}confirmed)"
         )
+
+
+@facility.command(cls=ExampleCommand, examples=["planner facility climate year.epw"])
+@click.argument("weather", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--scenario", help="Scenario whose cooling options are counted for; else the shipped ones.")
+@json_option
+def climate(weather: Path, scenario: str | None, as_json: bool) -> None:
+    """Count free-cooling hours and PUE of cooling options over a weather year (EPW, TMY2, PVGIS).
+
+    Every hour of the file counts; beside it, what a plan makes of the mean hours of each month (plan_pue).
+    """
+    from planner.analysis.climate_year import climate_year
+    from planner.inputs import load_scenario
+    from planner.inputs.catalog import shipped_catalog
+    from planner.inputs.importers.weather_file import read_weather
+
+    year = read_weather(weather)
+    table = load_scenario(scenario).tables["cooling"] if scenario else shipped_catalog()["cooling"].frame
+    found = climate_year(year, table)
+    if as_json:
+        echo_json({"place": year.place, "format": year.format, "cooling": found.to_dict("records")})
+        return
+    click.echo(f"{year.format} {year.place}".strip())
+    click.echo(frame_text(found, indent="  "))
