@@ -57,6 +57,34 @@ def test_token_prices_are_per_million(prices, words):
     assert naming(added(api(**prices)), "api_offers", next(iter(prices)), *words)
 
 
+def test_answers_cost_no_less_than_prompts_and_cached_prompts_no_more():
+    assert naming(
+        added(api(price_output_per_mtok=0.4)), "price_output_per_mtok", "below the price of prompts, 0.5"
+    )
+    assert naming(
+        added(api(price_cached_input_per_mtok=0.6)), "price_cached_input_per_mtok", "above the price of other"
+    )
+
+
+@pytest.mark.parametrize(
+    ("terms", "words"),
+    [
+        ({"price": 40_000_000}, "5e+06 USD per chip is outside"),
+        (
+            {"mode": "lease", "term_months": 36, "price_unit": "unit_month", "price": 500_000},
+            "USD per chip-hour",
+        ),
+    ],
+)
+def test_hardware_that_names_no_chip_has_a_price_of_hardware_too(terms, words):
+    rows = tables()["products"]
+    unknown = {key: value for key, value in rows[0].items() if key != "chip"} | {
+        "product": "own",
+        "chips_per_unit": 8,
+    }
+    assert naming(added({"products": [*rows, unknown]} | quotes(quote={"product": "own", **terms})), words)
+
+
 def test_usual_and_free_tokens_are_taken():
     assert not naming(added(api(price_cached_input_per_mtok=0)), "USD per million")
 

@@ -31,6 +31,9 @@ PEER_HARD: Band = (0.12, 6.0)
 PEER_SOFT: Band = (0.25, 3.0)
 """Price over the median of other offers of the same chip and mode. Unsourced estimate; shipped 0.2..2.6."""
 
+CHIP_SOFT: tuple[float, float] = (200.0, 500_000.0)
+"""USD per accelerator bought, of products that name none. Unsourced estimate; shipped purchases span 11 k to 202 k."""
+
 SLIP: Band = (0.4, 2.5)
 """A price that is this near the shipped ones in another unit was probably meant in that unit."""
 
@@ -57,17 +60,37 @@ def offer_price_is_plausible(view: View) -> Iterator[Finding]:
 
 
 def unknown_hardware_has_a_price_of_hardware(view: View) -> Iterator[Finding]:
-    """Yield own rentals of products that name no chip whose price per chip-hour no accelerator has."""
+    """Yield own offers of products that name no chip whose price per chip or chip-hour no accelerator has."""
     offers = view["offers"]
     product = offers.frame["product"]
     named = view.lookup(product, "products", "chip").notna()
     chips = view.lookup(product, "products", "chips_per_unit").astype(float)
-    hours = offers.frame["price_unit"].map({"unit_hour": 1.0, "unit_month": HOURS_PER_MONTH})
-    usd = offers.frame["price"] * view.usd_per_row("offers") / chips / hours.astype(float)
-    for at in rows_where(offers, outside(usd.where(~named & offers.own).to_numpy(float), CHIP_HOUR_HARD)):
-        low, high = CHIP_HOUR_HARD
-        message = f"unusual: {usd.iloc[at]:.6g} USD per chip-hour is outside {low:g}..{high:g}"
-        yield Notice(offers.fault(at, "price", message))
+    usd = (offers.frame["price"] * view.usd_per_row("offers") / chips).where(~named & offers.own)
+    hours = offers.frame["price_unit"].map({"unit": 1.0, "unit_hour": 1.0, "unit_month": HOURS_PER_MONTH})
+    bought = offers.frame["price_unit"] == "unit"
+    for rows, unit, (low, high) in (
+        (bought, "USD per chip", CHIP_SOFT),
+        (~bought, "USD per chip-hour", CHIP_HOUR_HARD),
+    ):
+        values = (usd / hours.astype(float)).where(rows)
+        for at in rows_where(offers, outside(values.to_numpy(float), (low, high))):
+            message = f"unusual: {values.iloc[at]:.6g} {unit} is outside {low:g}..{high:g}"
+            yield Notice(offers.fault(at, "price", message))
+
+
+def output_costs_more_than_input(view: View) -> Iterator[Finding]:
+    """Yield own token prices that no service has: answers below prompts, cached prompts above fresh ones."""
+    offers = view["api_offers"]
+    prompt, answer, cached = (
+        offers.frame[f"price_{name}_per_mtok"] for name in ("input", "output", "cached_input")
+    )
+    for column, wrong, other in (
+        ("price_output_per_mtok", answer < prompt / 1.01, "below the price of prompts"),
+        ("price_cached_input_per_mtok", cached > prompt * 1.01, "above the price of other prompts"),
+    ):
+        for at in rows_where(offers, wrong.to_numpy() & offers.own):
+            message = f"unusual: {offers.frame[column].iloc[at]:.6g} is {other}, {prompt.iloc[at]:.6g}"
+            yield Notice(offers.fault(at, column, message))
 
 
 def chip_hour_price(view: View) -> pd.DataFrame:
@@ -170,4 +193,12 @@ PRICE = (
 RULES = (
     Rule(offer_price_is_plausible, PRICE),
     Rule(unknown_hardware_has_a_price_of_hardware, PRICE),
+    Rule(
+        output_costs_more_than_input,
+        (
+            "api_offers.price_output_per_mtok",
+            "api_offers.price_input_per_mtok",
+            "api_offers.price_cached_input_per_mtok",
+        ),
+    ),
 )
