@@ -345,14 +345,18 @@ def _phase_rows(
 
     place = ["workload", "shape", "ttft_class", "site"]
     flow_at, run_at = position
-    index = pd.MultiIndex.from_frame((flows if places is None else places)[place].drop_duplicates())
-    rows = sparse.lil_array((len(index), columns))
+    listed = dict.fromkeys(_labels(flows if places is None else places, place))
+    where = {label: row for row, label in enumerate(listed)}
+    rows = sparse.lil_array((len(where), columns))
     for part, at_column, value in (
         (flows, flow_at[flows.index], np.full(len(flows), -1.0)),
         (points, run_at[points.index], points["requests_per_s"].to_numpy(float)),
     ):
-        row = index.get_indexer(pd.MultiIndex.from_frame(part[place]))
-        for r, column, amount in zip(row, at_column, value, strict=True):
-            if r >= 0:
-                rows[r, column] = amount
+        for label, column, amount in zip(_labels(part, place), at_column, value, strict=True):
+            if label in where:
+                rows[where[label], column] = amount
     return rows
+
+
+def _labels(frame: pd.DataFrame, names: list[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(frame[name].tolist() for name in names), strict=True)
