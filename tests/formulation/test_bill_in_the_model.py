@@ -10,6 +10,7 @@ from bill_model import CELL, bill_scenario, cells_of, hourly, solve_bill
 from planner.coefficients.bill import yearly_bill
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.peak_hours import window_peaks
+from planner.inputs.catalog import shipped_catalog
 
 
 def demand(component, price, **more):
@@ -453,3 +454,35 @@ def test_the_stored_multi_tier_rate_is_billed_by_the_model_as_by_the_calculator(
     cells = cells_of(case)
     kw = np.random.default_rng(3).gamma(2.0, 900.0, len(cells))
     assert solve_bill(case, cells, kw).total == pytest.approx(calculated(case, cells, kw))
+
+
+def shipped_rows(name, catalog):
+    """Return a shipped tariff as rows in one currency, with an energy charge of nothing where it has none."""
+    rows = catalog["tariffs"].frame
+    found = []
+    for row in rows[rows["tariff"] == name].to_dict("records"):
+        said = {
+            column: value
+            for column, value in row.items()
+            if isinstance(value, list | tuple) or pd.notna(value)
+        }
+        dates = {
+            column: str(value.date()) for column, value in said.items() if isinstance(value, pd.Timestamp)
+        }
+        found.append(said | dates | {"tariff": "t", "currency": "USD"})
+    return found if any(row["charge"] == "energy" for row in found) else [*found, energy("none", 0.0)]
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("name", sorted(set(shipped_catalog()["tariffs"].frame["tariff"])))
+def test_every_shipped_tariff_is_billed_by_the_model_as_by_the_calculator(name):
+    catalog = shipped_catalog()
+    case = bill_scenario(
+        shipped_rows(name, catalog), ["2027-05-01", "2027-11-01"], [6, 1], hall={"contract_kw": 400}
+    )
+    case.tables["wholesale"] = catalog["wholesale"].frame.assign(currency="USD")
+    cells = cells_of(case)
+    kw = np.random.default_rng(len(name)).gamma(2.0, 70.0, len(cells))
+    bill = calculated(case, cells, kw, contract_kw=400, wholesale=case.tables["wholesale"])
+    assert bill > 0
+    assert solve_bill(case, cells, kw).total == pytest.approx(bill)
