@@ -10,7 +10,6 @@ from tiny_coefficients import costs, table, tiny
 from planner.coefficients.api import api_costs
 from planner.coefficients.failures import Failures
 from planner.coefficients.order_terms import tier_costs
-from planner.coefficients.resale import resale_costs
 
 
 def contract_terms() -> Mapping[str, object]:
@@ -51,16 +50,6 @@ def contract_terms() -> Mapping[str, object]:
         "limit group max_fraction offer site cooling period weight tier",
         ("spend", "one", 0.75, "box purchase", "hall", "air", "t1", -25.0, "from 5"),
     )
-    sources = table(
-        "limit group min_count min_fraction offer site cooling period weight",
-        ("two vendors", "one", 2.0, 0.25, "box purchase", "hall", "air", "t1", 250.0),
-        ("two vendors", "two", 2.0, 0.25, "rack purchase", "campus", "liquid", "t1", 800.0),
-    )
-    cheaper_sources = table(
-        "limit group min_count min_fraction offer site cooling period weight tier",
-        ("two vendors", "one", 2.0, 0.25, "box purchase", "hall", "air", "t1", -25.0, "from 5"),
-    )
-    bounds = table("limit most_units most_weight", ("two vendors", 13.0, 6_550.0))
     pace = table(
         "offer site cooling period in_service_period most_units",
         ("box purchase", "hall", "air", "t1", "t2", 4),
@@ -74,18 +63,10 @@ def contract_terms() -> Mapping[str, object]:
     )
     own: dict[str, pd.DataFrame] = dict(costs())
     own["api"] = api_costs(api, tiny().blocks)
-    sales = table(
-        "offer site cooling period sold_period age_years value_per_unit",
-        ("box purchase", "hall", "air", "t1", "t2", 1.0, 60_000.0),
-    )
-    own["resold"] = resale_costs(sales, own["order"], tiny().periods)
     own["tier_units"] = tier_costs(own["order"], tiers)
     return {"order_terms": terms, "tiers": tiers, "tier_reach": reach, "costs": own} | {
         "concentration": shares,
         "concentration_tiers": cheaper,
-        "sources": sources,
-        "source_tiers": cheaper_sources,
-        "source_bounds": bounds,
         "commissioning_pace": pace,
         "retirable": table(
             "offer site cooling period age_years value_per_unit",
@@ -94,13 +75,36 @@ def contract_terms() -> Mapping[str, object]:
         "retire_reach": table(
             "offer site cooling period gone_period", ("fleet:old", "hall", "air", "t1", "t1")
         ),
+        "api": api,
+        "api_limits": table("api_offer period mtok", ("tokens", "t2", 9_000.0)),
+    }
+
+
+def source_and_resale_terms() -> Mapping[str, object]:
+    """Return a second source as a count with least shares, and a box that may be taken out again, for the tiny case."""
+    sources = table(
+        "limit group min_count min_fraction offer site cooling period weight",
+        ("two vendors", "one", 2.0, 0.25, "box purchase", "hall", "air", "t1", 250.0),
+        ("two vendors", "two", 2.0, 0.25, "rack purchase", "campus", "liquid", "t1", 800.0),
+    )
+    cheaper_sources = table(
+        "limit group min_count min_fraction offer site cooling period weight tier",
+        ("two vendors", "one", 2.0, 0.25, "box purchase", "hall", "air", "t1", -25.0, "from 5"),
+    )
+    bounds = table("limit most_units most_weight", ("two vendors", 13.0, 6_550.0))
+    sales = table(
+        "offer site cooling period sold_period age_years value_per_unit",
+        ("box purchase", "hall", "air", "t1", "t2", 1.0, 60_000.0),
+    )
+    return {
+        "sources": sources,
+        "source_tiers": cheaper_sources,
+        "source_bounds": bounds,
         "resales": sales,
         "resale_reach": table(
             "offer site cooling period sold_period gone_period",
             ("box purchase", "hall", "air", "t1", "t2", "t2"),
         ),
-        "api": api,
-        "api_limits": table("api_offer period mtok", ("tokens", "t2", 9_000.0)),
     }
 
 

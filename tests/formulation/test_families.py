@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tiny_coefficients import settings, table, tiny
-from tiny_terms import contract_terms, failure_terms
+from tiny_terms import contract_terms, failure_terms, source_and_resale_terms
 
 from planner.formulation.build import FAMILIES, SPEAKS_OF, build_model
 from planner.formulation.columns import build_columns
@@ -25,7 +25,7 @@ REGENERATE = "REGENERATE_GOLDEN" in os.environ
 
 @pytest.fixture(scope="module")
 def case():
-    return tiny(**contract_terms(), **failure_terms())
+    return tiny(**contract_terms(), **failure_terms(), **source_and_resale_terms())
 
 
 @pytest.fixture(scope="module")
