@@ -155,7 +155,7 @@ def _solve_built(
             typed_shortages(pd.DataFrame(columns=SHORTAGES)),
             main.termination.detail,
         )
-    fixed = main if wanted.relax else goal.fix(c, model, main, wanted)
+    fixed = goal.as_billed(c, model, main, wanted) if wanted.relax else goal.fix(c, model, main, wanted)
     seconds = time.perf_counter() - began
     better, at = _tightened(scenario, built, options, at, fixed.values, seconds)
     if better is not None:

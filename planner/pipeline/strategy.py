@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -107,6 +108,24 @@ class Goal:
         bound = min(fixed.termination.bound, plain)
         ended = replace(fixed.termination, bound=bound, gap=relative_gap(plain, bound))
         return replace(fixed, values=values, objective=plain, termination=ended)
+
+    def as_billed(
+        self, c: Coefficients, model: PlanModel, found: Solution, options: SolveOptions
+    ) -> Solution:
+        """Return a relaxed plan with its bill as the tariff reads it.
+
+        With divisible yes-or-no variables the relaxation pays less than the tariff where a tier gets cheaper; the
+        relaxation stays the bound, and the gap is what the tariff reads above it.
+        """
+        settled = settled_rent(c, model.columns, settled_bill(c, model.columns, found.values))
+        read = self._level(model, settled)
+        if relative_gap(read, found.objective) <= SLACK:
+            return found
+        bound = min(found.termination.bound, read)
+        gap = relative_gap(read, bound)
+        status: Literal["optimal", "feasible"] = "optimal" if gap <= options.gap else "feasible"
+        ended = replace(found.termination, status=status, bound=bound, gap=gap)
+        return replace(found, values=settled, objective=read, termination=ended)
 
     def _settled(self, c: Coefficients, model: PlanModel, values: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the values with the bill as the tariff reads it where that is cheaper, and their objective."""

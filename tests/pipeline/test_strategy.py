@@ -201,6 +201,11 @@ def test_a_cheaper_tier_left_shut_within_the_gap_is_billed_as_the_tariff_reads_i
     binary = model.columns.position("bill_tier_reached")
     assert shut[binary].max() == 1
     shut[binary] = 0.0
+    relaxed = goal.optimise(model, model.problem, SolveOptions(relax=True))
+    read = goal.as_billed(c, model, relaxed, SolveOptions(relax=True))
+    assert read.objective >= relaxed.objective - 1e-9
+    assert read.termination.bound == pytest.approx(relaxed.objective)
+    assert read.termination.gap == pytest.approx(1 - relaxed.objective / read.objective, abs=1e-6)
     fixed = goal.fix(c, model, replace(best, values=shut), SolveOptions())
     assert fixed.objective == pytest.approx(best.objective)
     tiers = model.columns.position("bill_tier")
