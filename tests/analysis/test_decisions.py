@@ -282,7 +282,7 @@ def test_the_decisions_of_a_plan_as_tables_workbook_and_kept_pieces(tmp_path):
     assert due["leaves_above_price"] == pytest.approx(1_900_000 / 12, rel=1e-6)
     assert due["commitment_after_horizon"] == 0.0
     cut = found.tables["supply_cut"].set_index("vendor").loc["Maker"]
-    # Ten old at most, or five new where ten are planned... six old and five new serve exactly 12 for 1.85 M.
+    # Ten of twenty old ones are left, new ones are not limited: six old and five new serve exactly 12 for 1.85 M.
     assert cut["costs"] == pytest.approx(50_000)
     again: list[str] = []
     same = decide(plan, EXACT, keep=tmp_path / "kept.jsonl", tell=again.append)
