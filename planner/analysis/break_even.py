@@ -162,17 +162,18 @@ def break_even(case: OfferCase, planned: Found) -> dict[str, object]:
     if is_taken:
         ratio, beyond = stays_until(case, planned, leaving, without)
     left = leaving.ratio if np.isfinite(leaving.ratio) and is_taken else float("nan")
+    tolerance = _open(case, kept, beyond) if np.isfinite(ratio) else float("nan")
     return {
         "price": price,
         "quantity": planned.quantity,
         "quantity_unit": "units" if row["mode"] in COMMITTED else "unit-hours",
         "break_even_price": price * ratio if np.isfinite(ratio) else float("nan"),
         "change_fraction": ratio - 1.0 if np.isfinite(ratio) else float("nan"),
-        "tolerance_price": price * _open(case, kept, beyond) if np.isfinite(ratio) else float("nan"),
+        "tolerance_price": price * tolerance,
         "next_quantity": beyond.quantity if beyond is not None else float("nan"),
         "leaves_above_price": price * left,
         "leaves_tolerance_price": price * _open(case, leaving.last, without) if left > 0 else float("nan"),
-        "reading": reading(is_taken, ratio, leaving.ratio),
+        "reading": reading(is_taken, ratio, leaving.ratio, tolerance),
         "method": _method(case, leaving),
         "solves": case.solves,
     }
@@ -199,14 +200,18 @@ def _method(case: OfferCase, leaving: Leaving) -> str:
     )
 
 
-def reading(is_taken: bool, ratio: float, above: float) -> str:
-    """Return what a break-even says, in words."""
-    if not is_taken:
-        return (
-            "enters below this price" if np.isfinite(ratio) else f"not taken at {STARTS[-1]:.0%} of its price"
-        )
+def reading(is_taken: bool, ratio: float, above: float, tolerance: float) -> str:
+    """Return what a break-even says, in words; tolerance over today's price.
+
+    >>> reading(True, 1.05, 3.0, 0.2)
+    "quantity stays up to this price; today's is within the tolerance of it"
+    """
     if np.isfinite(ratio):
-        return "quantity stays up to this price"
+        open_still = abs(ratio - 1.0) < tolerance
+        words = "quantity stays up to this price" if is_taken else "enters below this price"
+        return f"{words}; today's is within the tolerance of it" if open_still else words
+    if not is_taken:
+        return f"not taken at {STARTS[-1]:.0%} of its price"
     if above == float("inf"):
         return f"no plan without it; stays up to {DEAREST:.0f} times its price"
     return f"quantity stays up to {DEAREST:.0f} times its price"

@@ -195,13 +195,8 @@ class _Decisions(Inquiry):
     @cached_property
     def total(self) -> int:
         """Return how many pieces there are to compute."""
-        return (
-            len(self.asked[: self.most_offers])
-            + len(self.named)
-            + 3 * len(self.due)
-            + self.waits
-            + len(self.cuts)
-        )
+        others = self.waits + len(self.cuts) + int(self.ahead is not None)
+        return len(self.asked[: self.most_offers]) + len(self.named) + 3 * len(self.due) + others
 
     def piece(self, name: str, compute: Callable[[], Any]) -> dict[str, Any]:
         """Return a finished piece, computed where it is not kept yet."""
