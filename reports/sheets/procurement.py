@@ -94,7 +94,13 @@ def fill(book: Workbook, content: Content) -> None:
     section(
         page, "Requests for quotation, by vendor and quarter of the last day to order", len(ORDER_COLUMNS)
     )
-    list_block(page, content.frame("rfq", RFQ_COLUMNS), RFQ_COLUMNS, labels, wrap=["payment_terms"])
+    list_block(
+        page,
+        content.frame("rfq", RFQ_COLUMNS).reindex(columns=RFQ_COLUMNS),
+        RFQ_COLUMNS,
+        labels,
+        wrap=["payment_terms"],
+    )
     section(page, "Payments of purchases, by the day they are due", len(ORDER_COLUMNS))
     due = content.frame("payments", PAYMENT_COLUMNS)
     due = due.assign(line=[words(name) for name in due["line"]])
@@ -112,7 +118,7 @@ def dated_orders(content: Content) -> pd.DataFrame:
     ):
         if name not in orders:
             orders = orders.assign(**{name: orders[other]})
-    return orders
+    return orders if "deposit_date" in orders else orders.assign(deposit_date=pd.NaT)
 
 
 def quantities_by_quarter(orders: pd.DataFrame) -> pd.DataFrame:
