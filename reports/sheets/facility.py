@@ -93,7 +93,7 @@ def _used(content: Content, halls: pd.DataFrame) -> np.ndarray:
     """Return the most provisioned IT kW of any period under each option."""
     columns = ["site", "cooling", "period", "units", "provisioned_kw"]
     fleet = content.frame("fleet", columns)
-    if fleet.empty:
+    if fleet.empty or "provisioned_kw" not in fleet:
         return np.zeros(len(halls))
     kw = fleet.assign(kw=fleet["units"].astype(float) * fleet["provisioned_kw"].astype(float))
     most = kw.groupby(["site", "cooling", "period"])["kw"].sum().groupby(["site", "cooling"]).max()
