@@ -33,6 +33,7 @@ from tiny_coefficients import costs, table, tiny
 from tiny_terms import contract_terms, failure_terms
 
 from planner.coefficients import Coefficients
+from planner.coefficients.colocation import Colocation
 from planner.coefficients.energisation import Energisation
 from planner.formulation.build import FAMILIES, PlanModel, build_model
 from planner.formulation.pulp_face import PlanProblem
@@ -267,14 +268,21 @@ def test_a_dual_is_the_difference_of_least_cost_on_either_side(name):
     assert left - tolerance <= price <= right + tolerance
 
 
+def at_will(frames: dict[str, Any]) -> dict[str, Any]:
+    """Return the frames without colocation contracts: their paid-for minimum would decide where units stand."""
+    priced = frames.get("costs", tiny().costs)
+    kept = {family: table for family, table in priced.items() if family != "unused_rent_kw"}
+    return frames | {"colocation": Colocation(), "costs": kept}
+
+
 def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
     """Return families with nothing on the right: frames, the row, and how far its right side is moved."""
     return {
         "concentration": (
-            busy() | dict(contract_terms()), {"limit": "second source", "group": "one"}, 0.01,
+            at_will(busy() | dict(contract_terms())), {"limit": "second source", "group": "one"}, 0.01,
         ),
         "failure_capacity": (
-            busy() | dict(failure_terms()), {"failure": "no hall", "product": "box", "site": "campus"}, 0.01,
+            at_will(busy() | dict(failure_terms())), {"failure": "no hall", "product": "box", "site": "campus"}, 0.01,
         ),
         "coincident_peak": (campus_only(), {"component": "4cp", "month": "2027-07"}, 0.1),
     }  # fmt: skip
