@@ -26,6 +26,21 @@ LABELS = {
     "availability": Label("Availability", "%", styles.PERCENT_FINE, 12),
     "noise": Label("Noise", "dB(A)", styles.QUANTITY, 12),
 }
+CASES = ("", "_low", "_high")
+COOLING = (
+    *(f"frequency_{phase}{case}_fraction" for phase in ("prefill", "decode") for case in CASES),
+    *("distribution_loss_fraction", "noise_dba"),
+)
+CHAIN = (
+    *(f"frequency{case}_fraction" for case in CASES),
+    *(
+        "headroom_fraction",
+        "transient_margin_fraction",
+        "distribution_loss_fraction",
+        "availability_fraction",
+    ),
+    "noise_dba",
+)
 EXPLAINED = (
     "What each option keeps free is capacity it cannot sell; what it keeps free also decides the clock it holds. "
     "The plan weighs both with the price of plant and train; n/a: not stated."
@@ -47,12 +62,12 @@ def option_rows(content: Content) -> pd.DataFrame:
     options, sites = content.table("facility_options"), content.table("sites")
     if options.empty or sites.empty:
         return pd.DataFrame(columns=list(LABELS))
-    sites = sites.set_index("site")
+    sites = _about(sites, "site", "kind", "headroom_fraction")
     halls = options[options["site"].map(sites["kind"]).isin(["owned", "colo"])].reset_index(drop=True)
-    cooling = content.table("cooling").set_index("cooling")
+    cooling = _about(content.table("cooling"), "cooling", "power_chain", *COOLING)
     name, case = halls["cooling"], str(content.settings.get("cooling_case", "base"))
     chain = name.map(cooling["power_chain"])
-    chains = content.table("power_chains").set_index("power_chain")
+    chains = _about(content.table("power_chains"), "power_chain", *CHAIN)
 
     def fed(column: str) -> pd.Series:
         return chain.map(chains[column]).astype(float)
@@ -66,7 +81,7 @@ def option_rows(content: Content) -> pd.DataFrame:
         {
             "site": halls["site"],
             "cooling": name,
-            "existing_kw": halls["existing_kw"].astype(float).fillna(0.0),
+            "existing_kw": halls.reindex(columns=["existing_kw"])["existing_kw"].astype(float).fillna(0.0),
             "ordered_kw": _by_option(content.frame("build", ["site", "cooling", "kw"]), "kw", halls),
             "used_kw": _used(content, halls),
             "headroom": headroom,
@@ -79,6 +94,11 @@ def option_rows(content: Content) -> pd.DataFrame:
             "noise": noise.max(axis=1),
         }
     )
+
+
+def _about(table: pd.DataFrame, key: str, *columns: str) -> pd.DataFrame:
+    """Return columns of a table by its key; what the plan's inputs do not hold is blank."""
+    return table.reindex(columns=[key, *columns]).set_index(key)
 
 
 def _in_case(keys: pd.Series, table: pd.DataFrame, column: str, case: str) -> pd.Series:
