@@ -44,7 +44,8 @@ def charge_after_horizon(
     So a commitment is treated as a purchase is: where value falls faster at first, service bought for later years is
     worth less than it costs. By the sinking fund m(a) = A(L - a) / A(L), rent is level and w = 1: nothing is charged;
     nor is it with ``residual_method`` none. Of a class without residual values (hosted units) the market rent is the
-    offer's own price as it moves: w = (1 + price_trend_fraction_per_year)^a, at most 1; no trend, nothing charged.
+    offer's own price as it moves: w = (1 + price_trend_fraction_per_year)^a, at most 1, where blank with setting
+    ``hosted_rent_trend_fraction_per_year``.
     ``commitment_method`` full charges all rent left, none nothing. A horizon shorter than
     ``commitment_horizon_years`` is a sample of operation that lasts: nothing is charged.
 
@@ -73,7 +74,8 @@ def charge_after_horizon(
         level = rent * level_value(rate, left)
         market = now - then * (1.0 + rate) ** -left
         worth = np.clip(np.divide(market, level, out=np.ones(len(table)), where=level > 1e-12), 0.0, 1.0)
-        trend = table["price_trend_fraction_per_year"].astype(float).fillna(0.0).to_numpy()
+        trend = table["price_trend_fraction_per_year"].astype(float).to_numpy()
+        trend = np.where(np.isnan(trend), settings.hosted_rent_trend_fraction_per_year, trend)
         worth = np.where(known, worth, np.minimum((1.0 + trend) ** age, 1.0))
     worth = np.where(left > 1e-9, worth, 1.0)
     charge = (1.0 - worth) * owed_per_year(table, "price_paid") * level_value(rate, left)

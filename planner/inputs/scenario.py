@@ -117,6 +117,12 @@ class Settings(BaseModel):
         description="a horizon shorter than this is a sample of operation that lasts: terms that outlive it are not "
         "charged",
     )
+    hosted_rent_trend_fraction_per_year: float = Field(
+        default=-0.35,
+        gt=-1,
+        description="how rent of hosted units moves, for what a reservation that outlives the horizon is then worth "
+        "where its offer states no price trend (default: rents of H100 from 2023 to 2026, as residual values fall)",
+    )
     lease_rule: Literal["ifrs16", "asc842", "opex"] = Field(
         default="ifrs16",
         description="leases of hardware on the balance sheet: all but short ones (ifrs16), those that are finance "

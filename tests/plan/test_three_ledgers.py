@@ -214,9 +214,15 @@ def test_hosted_hours_reserved_beyond_the_horizon_are_worth_what_they_cost_by_th
     worth, charge = commitment(3.0, terms=hosted)
     assert worth[0] == pytest.approx(0.9**2)
     assert charge[0] == pytest.approx((1 - 0.9**2) * 12_000)
-    # Prices that rise, or of which nothing is said, charge nothing; all payments left are charged where asked for.
+    # Prices that rise or stay charge nothing; all payments left are charged where asked for.
     assert commitment(3.0, terms=hosted | {"price_trend_fraction_per_year": 0.1})[1][0] == 0.0
-    assert commitment(3.0, terms=hosted | {"price_trend_fraction_per_year": np.nan})[1][0] == 0.0
+    assert commitment(3.0, terms=hosted | {"price_trend_fraction_per_year": 0.0})[1][0] == 0.0
+    # Of which nothing is said moves as rents of its kind do: no reservation looks free for want of a number.
+    unsaid = hosted | {"price_trend_fraction_per_year": np.nan}
+    assert commitment(3.0, terms=unsaid)[1][0] == pytest.approx((1 - 0.65**2) * 12_000)
+    assert commitment(3.0, terms=unsaid, hosted_rent_trend_fraction_per_year=-0.2)[1][0] == pytest.approx(
+        (1 - 0.8**2) * 12_000
+    )
     assert commitment(3.0, terms=hosted, commitment_method="full")[1][0] == pytest.approx(12_000)
 
 

@@ -52,7 +52,9 @@ def termed_orders(books: Books) -> pd.DataFrame:
             and row.asset_class not in listed
         ):
             # No hardware of ours: the service left is worth what the offer itself costs by then.
-            cheaper = max(1.0 - (1.0 + row.trend) ** row.age, 0.0)
+            stated = row.stated_trend == row.stated_trend
+            trend = row.stated_trend if stated else settings.hosted_rent_trend_fraction_per_year
+            cheaper = max(1.0 - (1.0 + trend) ** row.age, 0.0)
             charges.append(cheaper * row.yearly * left)
             continue
         whole = 1.0 - at_term * present_value(rate, row.term)

@@ -91,6 +91,7 @@ def standing(facts: Facts, rows: pd.DataFrame) -> pd.DataFrame:
         price_converted=offer["price_converted"],
         price_unit=offer["price_unit"],
         trend=offer["price_trend_fraction_per_year"].fillna(0.0),
+        stated_trend=offer["price_trend_fraction_per_year"].astype(float),
         installation_fraction=offer["installation_fraction"].fillna(0.0),
         hourly=offer["mode"].isin(RENTED) & offer["rent_step"].eq("hour"),
     )
