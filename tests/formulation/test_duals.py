@@ -35,6 +35,7 @@ from tiny_terms import contract_terms, failure_terms
 from planner.coefficients import Coefficients
 from planner.coefficients.colocation import Colocation
 from planner.coefficients.energisation import Energisation
+from planner.coefficients.failures import Failures
 from planner.formulation.build import FAMILIES, PlanModel, build_model
 from planner.formulation.pulp_face import PlanProblem
 from planner.inputs import Scenario
@@ -275,6 +276,14 @@ def at_will(frames: dict[str, Any]) -> dict[str, Any]:
     return frames | {"colocation": Colocation(), "costs": kept}
 
 
+def much_critical(factor: float) -> dict[str, Any]:
+    """Return the losses with so many times the critical demand, which then decides what stands in the cloud."""
+    failures = failure_terms()["failures"]
+    assert isinstance(failures, Failures)
+    more = failures.critical.assign(requests_per_s=factor * failures.critical["requests_per_s"])
+    return {"failures": Failures(failures.cases, more)}
+
+
 def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
     """Return families with nothing on the right: frames, the row, and how far its right side is moved."""
     return {
@@ -282,7 +291,7 @@ def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
             at_will(busy() | dict(contract_terms())), {"limit": "second source", "group": "one"}, 0.01,
         ),
         "failure_capacity": (
-            at_will(busy() | dict(failure_terms())), {"failure": "no hall", "product": "box", "site": "campus"}, 0.01,
+            at_will(busy() | much_critical(8.0)), {"failure": "no hall", "product": "box", "site": "cloud"}, 0.01,
         ),
         "coincident_peak": (campus_only(), {"component": "4cp", "month": "2027-07"}, 0.1),
     }  # fmt: skip
