@@ -30,7 +30,7 @@ from small_scenarios import (
     solved,
 )
 from tiny_coefficients import costs, table, tiny
-from tiny_terms import contract_terms, failure_terms
+from tiny_terms import contract_terms, failure_terms, source_and_resale_terms
 
 from planner.coefficients import Coefficients
 from planner.coefficients.colocation import Colocation
@@ -284,6 +284,37 @@ def much_critical(factor: float) -> dict[str, Any]:
     return {"failures": Failures(failures.cases, more)}
 
 
+def refreshing() -> dict[str, Any]:
+    """Return a case in which the box of the first half is sold for the second, when a newer one is cheap to keep."""
+    case, bought = tiny(), ("box purchase", "hall", "air")
+    orders = case.orders.assign(in_service_ordinal=0)
+    later = table("offer site cooling period in_service_ordinal service_years", (*bought, "t2", 1, 5.0))
+    served = table("offer site cooling period alive_period", (*bought, "t1", "t1"), (*bought, "t2", "t2"))
+    paid = "line kind paid_period timing amount"
+    order = table(
+        f"offer site cooling period {paid}",
+        (*bought, "t2", "hardware_purchase", "capex", "t2", "start", 240_000.0),
+        (*bought, "t2", "hardware_residual", "capex", "t2", "end", -210_000.0),
+    )
+    sold = table(
+        f"offer site cooling period sold_period {paid}",
+        (*bought, "t1", "t2", "resale", "capex", "t2", "start", -245_000.0),
+        (*bought, "t1", "t2", "hardware_residual", "capex", "t2", "end", 190_000.0),
+    )
+    prices = dict(costs())
+    prices |= {"order": pd.concat([prices["order"], order], ignore_index=True), "resold": sold}
+    sales = {name: source_and_resale_terms()[name] for name in ("resales", "resale_reach")}
+    return (
+        busy()
+        | sales
+        | {
+            "orders": pd.concat([orders, later], ignore_index=True),
+            "alive": pd.concat([case.alive, served], ignore_index=True),
+            "costs": prices,
+        }
+    )
+
+
 def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
     """Return families with nothing on the right: frames, the row, and how far its right side is moved."""
     return {
@@ -294,12 +325,14 @@ def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
             at_will(busy() | much_critical(8.0)), {"failure": "no hall", "product": "box", "site": "cloud"}, 0.01,
         ),
         "coincident_peak": (campus_only(), {"component": "4cp", "month": "2027-07"}, 0.1),
+        "resold_units": (at_will(refreshing()), {"offer": "box purchase", "period": "t1"}, 0.01),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("family", ["concentration", "failure_capacity", "coincident_peak"])
+@pytest.mark.parametrize("family", ["concentration", "failure_capacity", "coincident_peak", "resold_units"])
 def test_a_dual_is_the_price_of_one_more_on_a_right_side_of_nothing(family):
-    # A unit from a vendor beyond its share; a unit that stands after a loss; a kW less of a coincident peak.
+    # A unit from a vendor beyond its share; a unit that stands after a loss; a kW less of a coincident peak;
+    # a unit of an old order to sell beside a newer one.
     frames, row, step = unlimited_rows()[family]
     model = build_model(tiny(**frames))
     solution = solve(model.problem, RELAXED)
