@@ -51,6 +51,9 @@ LIMITS: Mapping[str, Limit] = {
 }
 """Families that may give in the diagnosis; all others are physics and stay hard."""
 
+HORIZON = "horizon"
+"""When a limit is short that holds over all periods together."""
+
 NOTHING_BY_THEN = "no unit can be in service by then: lead time, latency, memory or power rules out every one"
 NOTHING_LEFT = "nothing that could serve it in time is left after the loss"
 
@@ -111,6 +114,7 @@ def _named(c: Coefficients, found: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for family, group in found.groupby("family", sort=False):
         limit = LIMITS[str(family)]
+        group = _with_period(c, str(family), group)
         labels = [name for name in (*limit.place, "period") if name in group and group[name].notna().any()]
         level = [
             name
@@ -129,7 +133,7 @@ def _named(c: Coefficients, found: pd.DataFrame) -> pd.DataFrame:
                 (
                     limit.resource,
                     place,
-                    str(row.get("period", "horizon")),
+                    str(row.get("period", HORIZON)),
                     float(row["shortfall"]),
                     _unit(c, limit),
                 )
@@ -144,6 +148,23 @@ def _named(c: Coefficients, found: pd.DataFrame) -> pd.DataFrame:
     return table.assign(message=[shortage_text(*row) for row in table.itertuples(index=False)]).reset_index(
         drop=True
     )
+
+
+def _with_period(c: Coefficients, family: str, found: pd.DataFrame) -> pd.DataFrame:
+    """Return shortages of a limit whose rows name no period with the period or year that the limit itself states."""
+    stated = {
+        "budget": c.budgets.rename(columns={"budget": "name"}),
+        "carbon_limit": c.environment.limits.rename(columns={"limit": "name"}),
+        "water_limit": c.environment.limits.rename(columns={"limit": "name"}),
+    }
+    if family not in stated:
+        return found
+    limits = stated[family].set_index("name")
+    when = limits["period"].astype(object).where(limits["period"].notna())
+    if "year" in limits:
+        when = when.where(when.notna(), limits["year"].map("{:.0f}".format, na_action="ignore"))
+    named = found[LIMITS[family].place[0]].map(when)
+    return found.assign(period=named.where(named.notna(), HORIZON))
 
 
 def _unit(c: Coefficients, limit: Limit) -> str:
@@ -168,7 +189,7 @@ def empty_row_shortages(c: Coefficients, error: EmptyRow) -> pd.DataFrame:
     limit = LIMITS.get(error.family)
     if limit is None or "period" not in labels:
         place = ", ".join(str(value) for value in labels.iloc[0])
-        row = (error.family, place, "horizon", float(labels["amount"].max()), "", str(error))
+        row = (error.family, place, HORIZON, float(labels["amount"].max()), "", str(error))
         return typed_shortages(pd.DataFrame([row], columns=SHORTAGES))
     level = [*limit.place, "period", *(["block"] if "block" in labels else [])]
     summed = labels.groupby(level, sort=False)["amount"].sum().reset_index()

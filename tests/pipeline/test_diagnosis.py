@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from bill_model import full_power
 from small_scenarios import (
@@ -16,10 +17,12 @@ from small_scenarios import (
     scenario,
     solved,
 )
+from tiny_coefficients import tiny
 
+from planner.coefficients.environment import Environment
 from planner.inputs import Scenario
 from planner.pipeline import RunOptions, run_plan
-from planner.pipeline.diagnosis import LIMITS, SHORTAGES, shortage_text
+from planner.pipeline.diagnosis import LIMITS, SHORTAGES, _with_period, shortage_text
 from planner.plan import Plan
 
 
@@ -121,6 +124,43 @@ def test_a_short_budget_is_named_in_thousands():
     assert short(plan)["budget", "hardware", "horizon"] == pytest.approx(250)
     assert short(plan)["serving capacity", "chat, home", "2027"] == pytest.approx(8 - 5)
     assert "250 thousand USD of budget at hardware" in plan.headline["message"]
+
+
+def test_a_short_budget_of_a_period_is_named_with_the_period():
+    # Eight boxes are needed in the second quarter and can be paid for in either: 200,000 and 300,000 buy five.
+    case = scenario(
+        {
+            "periods": quarters(2),
+            "sites": [hall()],
+            "offers": [purchase()],
+            "budgets": [
+                {"budget": "winter", "kind": "capex", "period": "2027-Q1", "limit": 200_000},
+                {"budget": "spring", "kind": "capex", "period": "2027-Q2", "limit": 300_000},
+                {"budget": "both", "kind": "capex", "limit": 700_000},
+            ],
+            "demand": demand(YEAR[:2], [2, 8]),
+        }
+    )
+    found = short(diagnosed(case))
+    assert found["budget", "spring", "2027-Q2"] + found.get(
+        ("budget", "winter", "2027-Q1"), 0.0
+    ) == pytest.approx(300)
+    assert found["budget", "both", "horizon"] == pytest.approx(100)
+    assert len([key for key in found if key[0] == "budget"]) == len(
+        {key[1] for key in found if key[0] == "budget"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "when"), [({"period": "2027-Q2"}, "2027-Q2"), ({"year": 2027}, "2027"), ({}, "horizon")]
+)
+def test_a_shortage_is_labelled_with_the_period_or_year_its_limit_states(own, when):
+    blank = {"period": None, "year": float("nan")}
+    around = Environment(
+        limits=pd.DataFrame([{"limit": "site", "kind": "carbon_t", **(blank | own), "amount": 1.0}])
+    )
+    found = pd.DataFrame({"limit": ["site"], "shortfall": [2.0]})
+    assert _with_period(tiny(environment=around), "carbon_limit", found)["period"].tolist() == [when]
 
 
 def test_demand_before_any_unit_can_arrive_is_named_without_solving_anything():
