@@ -11,7 +11,7 @@ import pandas as pd
 from planner.coefficients.fleet import STAND
 from planner.formulation.build import PlanModel
 from planner.formulation.objective import cost_terms, run_tokens
-from planner.units import G_PER_KG, KG_PER_TONNE
+from planner.plan.footprint import footprint
 
 if TYPE_CHECKING:
     from planner.analysis.sites_study import Study
@@ -35,7 +35,9 @@ class SiteUse:
         line, where (the site, ``other sites`` or ``unallocated``), amount; sums to ``total_cost``.
     kwh, it_kwh, discounted_kwh
         Drawn at the meter of the site over the horizon, by its IT, and at present value.
-    carbon_t, water_l
+    carbon_t
+        As in the plan's footprint, contracts and generators on site at their own; NaN where the grid's is unknown.
+    water_l
         Of that energy; NaN where no intensity is known.
     made_mtok
         Undiscounted effective Mtok made at the site.
@@ -87,7 +89,7 @@ def site_use(study: Study, model: PlanModel, values: np.ndarray, site: str) -> S
         float(mine["kwh"].sum()),
         float(mine["it_kwh"].sum()),
         float(mine["discounted_kwh"].sum()),
-        float(mine["carbon_t"].sum(min_count=1)) if len(mine) else float("nan"),
+        site_carbon(study, model, values).get(site, float("nan")) if len(mine) else float("nan"),
         float(mine["water_l"].sum(min_count=1)) if len(mine) else float("nan"),
         float(tokens.loc[tokens["site"] == site, "mtok"].sum()),
     )
@@ -112,8 +114,17 @@ def site_tokens(study: Study, model: PlanModel, values: np.ndarray) -> pd.DataFr
     return table.groupby("site", as_index=False)[["mtok", "mtok_discounted"]].sum()
 
 
+def site_carbon(study: Study, model: PlanModel, values: np.ndarray) -> dict[str, float]:
+    """Return tonnes of CO2 of each site over the horizon; NaN where the intensity of its grid is not known."""
+    tables = study.scenario.tables
+    carbon = footprint(study.coefficients, model.columns, values).groupby("site")["carbon_t"].sum()
+    region = tables["sites"].set_index("site")["region"].reindex(carbon.index)
+    known = region.isin(tables["carbon"]["region"]).to_numpy(bool)
+    return {str(site): float(tonnes) for site, tonnes in carbon.where(known).items()}
+
+
 def site_energy(study: Study, model: PlanModel, values: np.ndarray) -> pd.DataFrame:
-    """Return site, cooling, it_kwh, kwh (at the meter), discounted_kwh, carbon_t, water_l of our own halls."""
+    """Return site, cooling, it_kwh, kwh (at the meter), discounted_kwh, water_l of our own halls."""
     c, tables = study.coefficients, study.scenario.tables
     blocks = c.blocks[["period", "block", "hours"]]
     unit = c.stands[[*STAND, "includes", "idle_kw"]]
@@ -129,15 +140,12 @@ def site_energy(study: Study, model: PlanModel, values: np.ndarray) -> pd.DataFr
     own = tables["sites"].loc[tables["sites"]["kind"] != "cloud", "site"]
     rows = rows[rows["site"].isin(own)].merge(c.pue, on=["site", "cooling", "period", "block"])
     it_kwh = rows["it_kw"] * rows["hours"]
-    region = rows["site"].map(tables["sites"].set_index("site")["region"])
-    grams = region.map(tables["carbon"].set_index("region")["gco2_per_kwh"]).astype(float)
     litres = rows["cooling"].map(tables["cooling"].set_index("cooling")["water_l_per_kwh"]).astype(float)
     kwh = it_kwh * rows["pue"]
     table = rows[["site", "cooling"]].assign(
         it_kwh=it_kwh,
         kwh=kwh,
         discounted_kwh=kwh * rows["period"].map(c.periods["discount_mid"]).astype(float),
-        carbon_t=kwh * grams / G_PER_KG / KG_PER_TONNE,
         water_l=it_kwh * litres,
     )
     return table.groupby(["site", "cooling"], as_index=False).sum(min_count=1)

@@ -16,6 +16,7 @@ from planner.analysis.sites import SiteComparison, compare_sites
 from planner.analysis.sites_facts import energisation_dates, usable_power
 from planner.analysis.sites_load import forced_case, load_case
 from planner.analysis.sites_study import Study, shifted
+from planner.analysis.sites_use import site_use
 from planner.analysis.sites_values import break_even_tariff, loss_of_site, mw_values, power_values, probe
 from planner.plan import Plan
 from reports import write_sites_workbook
@@ -125,6 +126,34 @@ def test_the_value_of_a_mw_lies_between_the_last_and_the_next(study: Study) -> N
     assert following - 1e-3 <= value <= last + 1e-3
     assert value > 1_000
     assert pd.isna(mw_values(study).set_index(["site", "period"])["value_per_mw"].loc[(NEAR, PERIODS[0])])
+
+
+def test_what_generators_on_site_make_counts_at_their_own_intensity() -> None:
+    # Near has no grid until April: what its generators make till then is at 700 g, what the grid gives later at 400 g.
+    rented = {
+        "site": NEAR,
+        "generator": "gensets",
+        "max_kw": 40,
+        "rent_per_kw_month": 1,
+        "fuel_per_kwh": 0.06,
+    }
+    study = Study.of(
+        two_halls(
+            bridging_power=[{**rented, "lead_weeks": 0, "gco2_per_kwh": 700}],
+            carbon=[{"region": "home", "gco2_per_kwh": 400, "basis": "average", **case.SAID}],
+        ),
+        case.BARE,
+    )
+    values = study.relaxed.values
+    made = study.model.columns.frame("bridge_run_kw").merge(study.coefficients.blocks, on=["period", "block"])
+    onsite = float((made["hours"] * values[made["column"].to_numpy(int)]).sum())
+    use = site_use(study, study.model, values, NEAR)
+    assert 0 < onsite < use.kwh
+    assert use.carbon_t == pytest.approx((0.7 * onsite + 0.4 * (use.kwh - onsite)) / 1_000)
+
+
+def test_carbon_of_a_site_is_unknown_without_an_intensity_of_its_grid(study: Study) -> None:
+    assert pd.isna(site_use(study, study.model, study.relaxed.values, NEAR).carbon_t)
 
 
 def test_the_break_even_tariff_is_confirmed_by_solving_at_it(study: Study) -> None:
