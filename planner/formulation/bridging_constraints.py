@@ -70,8 +70,7 @@ def bridge_term(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     bridge_kw       kW rented                                           column bridge_kw
     bridge_hire_kw  kW whose rent begins in t'                          column bridge_hire_kw, c.bridging.terms
-    bridge_tail_kw  kW of a rent begun in t' given back in the period   column bridge_tail_kw, c.bridging.tails
-                    its term ends inside, and paid to that end
+    bridge_tail_kw  kW paid to the end of its term, inside t            column bridge_tail_kw, c.bridging.tails
 
     Dual: currency per kW-period; what one kW less kept in t would save (<= 0).
     """

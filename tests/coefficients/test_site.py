@@ -115,11 +115,17 @@ def test_only_owned_halls_are_built_and_only_while_they_can_be_ready(case, perio
 
 
 def test_a_site_can_be_opened_when_it_has_power_and_only_if_that_costs_something(case, periods):
-    opened = openings(case, site_limits(case, periods), Billing())
+    nowhere = pd.DataFrame({"site": pd.Series(dtype=str), "period": pd.Series(dtype=str)})
+    opened = openings(case, site_limits(case, periods), Billing(), nowhere)
     assert opened.to_dict("records") == [
         {"site": "campus", "period": "2027-Q3"},
         {"site": "campus", "period": "2027-Q4"},
     ]
+    # Or when a generator can be rented.
+    rented = pd.DataFrame({"site": ["campus"], "period": ["2027-Q2"]})
+    assert list(openings(case, site_limits(case, periods), Billing(), rented)["period"]) == [
+        "2027-Q2", "2027-Q3", "2027-Q4",
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
