@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from planner.cli.framework import ExampleCommand
 from planner.cli.options import force_option, plan_argument, plan_folder, scenario_argument
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @click.group(name="export")
@@ -49,7 +53,13 @@ def focus(plan: Path, out: Path | None) -> None:
     )
 
 
-@export_group.command(cls=ExampleCommand, examples=["planner export quotes small -o rfq.xlsx"])
+@export_group.command(
+    cls=ExampleCommand,
+    examples=[
+        "planner export quotes small -o rfq.xlsx",
+        "planner export quotes small --plan out/small -o asked.xlsx",
+    ],
+)
 @scenario_argument
 @click.option(
     "-o",
@@ -59,8 +69,14 @@ def focus(plan: Path, out: Path | None) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Workbook to write.",
 )
+@click.option(
+    "--plan",
+    metavar="PLAN",
+    type=click.Path(path_type=Path),
+    help="Plan of this scenario: state the quantities and dates that it asks for beside each row.",
+)
 @force_option
-def quotes(scenario: str, out: Path, force: bool) -> None:
+def quotes(scenario: str, out: Path, plan: Path | None, force: bool) -> None:
     """Write a sheet for vendors to fill in: a row per product and contract mode of the scenario's offers.
 
     What comes back is read, checked cell by cell and turned into offers by planner import quotes.
@@ -69,7 +85,19 @@ def quotes(scenario: str, out: Path, force: bool) -> None:
     from planner.inputs.quotes import asked_for, write_quotes
 
     loaded = load_scenario(scenario)
-    written = write_quotes(loaded, out, force)
+    written = write_quotes(loaded, out, force, None if plan is None else _requests(plan))
     click.echo(
         f"wrote {written}: {len(asked_for(loaded))} rows to quote; read back with planner import quotes"
     )
+
+
+def _requests(plan: Path) -> pd.DataFrame:
+    """Return the requests for quotation of a saved plan."""
+    from planner.errors import Fault, InputError
+    from planner.plan import load_plan
+
+    folder = plan_folder(plan)
+    loaded = load_plan(folder)
+    if "rfq" not in loaded.frames:
+        raise InputError([Fault(str(folder), f"{loaded.status}: there are no orders to ask quotes for")])
+    return loaded["rfq"]

@@ -9,13 +9,14 @@ from pathlib import Path
 import pandas as pd
 from openpyxl import Workbook
 from openpyxl.comments import Comment
-from openpyxl.styles import Alignment
+from openpyxl.styles import Alignment, Font
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
 from planner.errors import Fault, InputError
 from planner.inputs.checks.columns import limits_text
+from planner.inputs.quotes_asked import ASKED, ASKED_GUIDE, QUOTED_BY, asked_frame, lines
 from planner.inputs.scenario import Scenario
 from planner.inputs.template import (
     HEADER_FONT,
@@ -93,8 +94,13 @@ def header_name(text: str) -> str:
     return text.split("[")[0].strip()
 
 
-def write_quotes(scenario: Scenario, target: str | Path, force: bool = False) -> Path:
-    """Write the sheet for vendors: a row to fill in per product and contract mode of the scenario's offers."""
+def write_quotes(
+    scenario: Scenario, target: str | Path, force: bool = False, rfq: pd.DataFrame | None = None
+) -> Path:
+    """Write the sheet for vendors: a row to fill in per product and contract mode of the scenario's offers.
+
+    With the requests for quotation of a plan (``rfq``), each row says what is asked for and by when.
+    """
     path = Path(target)
     if path.suffix.lower() != ".xlsx":
         raise InputError([Fault(str(path), "must end in .xlsx")])
@@ -104,14 +110,18 @@ def write_quotes(scenario: Scenario, target: str | Path, force: bool = False) ->
     sheet = book.worksheets[0]
     sheet.title = QUOTES_SHEET
     guide = book.create_sheet(GUIDE_SHEET)
-    for row, line in enumerate(GUIDE, start=1):
+    told = GUIDE if rfq is None else (*GUIDE, ASKED_GUIDE)
+    for row, line in enumerate(told, start=1):
         put(guide.cell(row, 1), line)
     guide.column_dimensions["A"].width = 120
     table = quote_table()
     lists = _key_lists(book, table, scenario)
     for position, column in enumerate(table.columns, start=1):
         _fill_column(sheet, position, column, lists)
-    _prefill(sheet, table, asked_for(scenario))
+    rows = asked_for(scenario)
+    _prefill(sheet, table.column_names, rows)
+    if rfq is not None:
+        _tell(sheet, len(table.columns), rows.merge(asked_frame(scenario, rfq), on=QUOTED_BY, how="left"))
     sheet.freeze_panes = "B2"
     path.parent.mkdir(parents=True, exist_ok=True)
     book.save(path)
@@ -120,8 +130,7 @@ def write_quotes(scenario: Scenario, target: str | Path, force: bool = False) ->
 
 def asked_for(scenario: Scenario) -> pd.DataFrame:
     """Return the rows to quote: what the scenario's offers are for, without their prices and times."""
-    kept = ["product", "mode", "includes", "price_unit", "term_months", "rent_step"]
-    rows = scenario.tables["offers"][kept].drop_duplicates().reset_index(drop=True)
+    rows = lines(scenario)
     names = [f"Quote {at} {row.product} {row.mode}" for at, row in enumerate(rows.itertuples(), start=1)]
     return rows.assign(offer=names)
 
@@ -185,10 +194,27 @@ def _add_limits(sheet: Worksheet, cells: str, column: Column) -> None:
     rule.add(cells)
 
 
-def _prefill(sheet: Worksheet, table: Table, rows: pd.DataFrame) -> None:
+def _prefill(sheet: Worksheet, columns: Sequence[str], rows: pd.DataFrame) -> None:
     """Write the rows to quote; text stays text whatever it begins with."""
-    positions = {name: at for at, name in enumerate(table.column_names, start=1)}
-    names: Sequence[str] = [name for name in rows.columns if name in positions]
+    positions = {name: at for at, name in enumerate(columns, start=1)}
+    names = [name for name in rows.columns if name in positions]
     for row, values in enumerate(rows[names].itertuples(index=False), start=2):
         for name, value in zip(names, values, strict=True):
             put(sheet.cell(row, positions[name]), value)
+
+
+def _tell(sheet: Worksheet, after: int, rows: pd.DataFrame) -> None:
+    """Write what is asked for beside each row: information without lists, limits or the colour of inputs."""
+    for position, column in enumerate(ASKED, start=after + 1):
+        head = sheet.cell(1, position)
+        put(head, header_text(column))
+        head.font, head.alignment = Font(bold=True), Alignment(wrap_text=True, vertical="top")
+        head.comment = Comment(
+            f"{column.meaning}. For information, not read back.", "planner", height=100, width=320
+        )
+        sheet.column_dimensions[get_column_letter(position)].width = 16 if column.kind != "text" else 48
+        for row, value in enumerate(rows[column.name], start=2):
+            cell = sheet.cell(row, position)
+            put(cell, value)
+            if column.kind == "date":
+                cell.number_format = "yyyy-mm-dd"

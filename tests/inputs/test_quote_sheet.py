@@ -3,6 +3,7 @@
 import datetime as dt
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from openpyxl import load_workbook
@@ -144,3 +145,54 @@ def test_a_quote_for_one_chip_and_a_formula_are_told_once_each(template, tmp_pat
         fault for fault in caught.value.faults if "formula" in fault.message or "required" in fault.message
     ]
     assert len(cells) == 1
+
+
+def asked(offer: str) -> pd.DataFrame:
+    """Return two requests for quotation of one offer, in two quarters."""
+    day = pd.Timestamp
+    return pd.DataFrame(
+        {
+            "offer": [offer, offer],
+            "quarter": ["2027-Q1", "2027-Q3"],
+            "units": [8.0, 4.0],
+            "first_order_by": [day("2027-02-10"), day("2027-08-01")],
+            "first_delivery_by": [day("2027-05-31"), day("2027-11-15")],
+            "sites": ["Ashburn;Dallas", "Dallas"],
+        }
+    )
+
+
+def test_a_plan_states_quantities_and_dates_beside_each_line_and_the_reader_leaves_them_out(tmp_path):
+    scenario = load_scenario("small")
+    offers = scenario.tables["offers"]
+    bought = offers[offers["mode"] == "purchase"].iloc[0]
+    file = write_quotes(scenario, tmp_path / "asked.xlsx", rfq=asked(bought["offer"]))
+    sheet = load_workbook(file)[QUOTES_SHEET]
+    headers = [header_name(cell.value) for cell in sheet[1]]
+    rows = [
+        dict(zip(headers, row, strict=True)) for row in sheet.iter_rows(min_row=2, values_only=True) if row[0]
+    ]
+    told = [row for row in rows if row["asked_units"] is not None]
+    assert [(row["product"], row["mode"]) for row in told] == [(bought["product"], "purchase")]
+    assert told[0]["asked_units"] == 12
+    assert told[0]["asked_order_by"] == dt.datetime(2027, 2, 10)
+    assert told[0]["asked_delivery_by"] == dt.datetime(2027, 5, 31)
+    assert (
+        told[0]["asked_schedule"]
+        == "2027-Q1: 8, delivered by 2027-05-31; 2027-Q3: 4, delivered by 2027-11-15"
+    )
+    assert told[0]["asked_sites"] == "Ashburn; Dallas"
+    line = {name: value for name, value in told[0].items() if name.startswith("asked_")}
+    plain = write_quotes(scenario, tmp_path / "plain.xlsx")
+    # Whatever is typed over the information is not read: neither a fault nor another offer.
+    (tmp_path / "back").mkdir()
+    with_them = filled(file, tmp_path / "back", PURCHASE | line | {"asked_units": "about a dozen"})
+    without = filled(plain, tmp_path, PURCHASE)
+    read, expected = (import_quotes(path, quote_date="2026-11-29") for path in (with_them, without))
+    pd.testing.assert_frame_equal(read.tables["offers"], expected.tables["offers"])
+
+
+def test_a_plan_of_another_scenario_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no such offer"):
+        write_quotes(load_scenario("small"), tmp_path / "asked.xlsx", rfq=asked("nobody's"))
+    assert not (tmp_path / "asked.xlsx").exists()

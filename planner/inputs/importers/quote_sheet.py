@@ -30,6 +30,7 @@ from planner.inputs.merge import merge
 from planner.inputs.parse import parse_table
 from planner.inputs.policies import parse_settings
 from planner.inputs.quotes import FROM_OFFERS, FROM_TIERS, QUOTES_SHEET, TIERS, header_name, quote_table
+from planner.inputs.quotes_asked import ASKED
 from planner.inputs.read import read_source
 from planner.inputs.scenario import Settings
 from planner.inputs.workbook import read_sheets
@@ -119,7 +120,14 @@ def _raw(file: Path) -> tuple[RawTable, list[Fault]]:
     raw, found = raw_table(where, records, letters=True)
     if raw is None:
         raise InputError([*faults, *found])
-    return raw, faults + found
+    return _without_asked(raw), faults + found
+
+
+def _without_asked(raw: RawTable) -> RawTable:
+    """Return the table without what the sheet tells the vendor: quantities and dates asked for."""
+    told = {column.name for column in ASKED}
+    kept = {name: cells for name, cells in raw.columns.items() if name not in told}
+    return replace(raw, columns=kept)
 
 
 def _without(raw: RawTable, positions: Sequence[int]) -> RawTable:
