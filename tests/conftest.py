@@ -5,3 +5,6 @@ from hypothesis import settings
 # The same cases every time: a run that fails can be repeated, and no run fails by the luck of the draw.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
+
+# Files of this name are several; collected for doctests, one would stand for another when folders are named one by one.
+collect_ignore_glob = ["*conftest.py"]

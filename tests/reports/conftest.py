@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
 import sys
 from pathlib import Path
 
 import pytest
 from openpyxl import Workbook, load_workbook
-from synthetic_plan import SyntheticPlan, synthetic_plan
+from synthetic_plan import WRITTEN_ON, SyntheticPlan, synthetic_plan
 
 from reports import write_workbook
 
 # The plans of the planner's own cases are solved once for both test folders.
 sys.path.append(str(Path(__file__).parents[1] / "plan"))
-
-WRITTEN_ON = datetime.date(2026, 11, 29)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,9 @@ from synthetic_money import costs, tokens
 from synthetic_tables import RATE, input_tables
 
 from planner.inputs.scenario import Scenario, Settings
+
+WRITTEN_ON = datetime.date(2026, 11, 29)
+"""The day on the cover of its workbook."""
 
 
 @dataclass(frozen=True)

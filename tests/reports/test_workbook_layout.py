@@ -4,10 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import WRITTEN_ON
 from openpyxl import load_workbook
 from openpyxl.utils.cell import range_boundaries
-from synthetic_plan import SyntheticPlan, infeasible_plan, synthetic_plan
+from synthetic_plan import WRITTEN_ON, SyntheticPlan, infeasible_plan, synthetic_plan
 
 from reports import styles, write_workbook
 from reports.layout import FIRST_PERIOD_COLUMN, HEADER_ROW
