@@ -10,7 +10,7 @@ from planner.coefficients.pools import POOL_PLACE, TOGETHER
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.service_constraints import POOL_BLOCK, sized_runs
 from planner.performance.pool_caps import POOL, cap_at
-from planner.plan.decisions import decided
+from planner.plan.decided import decided
 
 STAND = ["offer", "site", "cooling"]
 POOL_FRAME = [
