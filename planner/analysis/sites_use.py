@@ -33,8 +33,8 @@ class SiteUse:
         Made at the site.
     lines
         line, where (the site, ``other sites`` or ``unallocated``), amount; sums to ``total_cost``.
-    kwh, it_kwh, discounted_kwh
-        Drawn at the meter of the site over the horizon, by its IT, and at present value.
+    kwh, it_kwh
+        Used by the site over the horizon, and by its IT.
     carbon_t
         As in the plan's footprint, contracts and generators on site at their own; NaN where the grid's is unknown.
     water_l
@@ -49,7 +49,6 @@ class SiteUse:
     lines: pd.DataFrame
     kwh: float
     it_kwh: float
-    discounted_kwh: float
     carbon_t: float
     water_l: float
     made_mtok: float
@@ -64,13 +63,6 @@ class SiteUse:
         """Return what the site itself causes."""
         own = ~self.lines["where"].isin([UNALLOCATED, "other sites"])
         return float(self.lines.loc[own, "amount"].sum())
-
-    @property
-    def energy_price(self) -> float:
-        """Return the mean price of the site's energy, currency per kWh; NaN where it draws none."""
-        mine = (self.lines["line"] == ENERGY_LINE) & ~self.lines["where"].isin([UNALLOCATED, "other sites"])
-        paid = float(self.lines.loc[mine, "amount"].sum())
-        return paid / self.discounted_kwh if self.discounted_kwh > 0 else float("nan")
 
 
 def site_use(study: Study, model: PlanModel, values: np.ndarray, site: str) -> SiteUse:
@@ -88,7 +80,6 @@ def site_use(study: Study, model: PlanModel, values: np.ndarray, site: str) -> S
         grouped,
         float(mine["kwh"].sum()),
         float(mine["it_kwh"].sum()),
-        float(mine["discounted_kwh"].sum()),
         site_carbon(study, model, values).get(site, float("nan")) if len(mine) else float("nan"),
         float(mine["water_l"].sum(min_count=1)) if len(mine) else float("nan"),
         float(tokens.loc[tokens["site"] == site, "mtok"].sum()),
@@ -124,7 +115,7 @@ def site_carbon(study: Study, model: PlanModel, values: np.ndarray) -> dict[str,
 
 
 def site_energy(study: Study, model: PlanModel, values: np.ndarray) -> pd.DataFrame:
-    """Return site, cooling, it_kwh, kwh (at the meter), discounted_kwh, water_l of our own halls."""
+    """Return site, cooling, it_kwh, kwh, water_l of our own halls."""
     c, tables = study.coefficients, study.scenario.tables
     blocks = c.blocks[["period", "block", "hours"]]
     unit = c.stands[[*STAND, "includes", "idle_kw"]]
@@ -145,7 +136,6 @@ def site_energy(study: Study, model: PlanModel, values: np.ndarray) -> pd.DataFr
     table = rows[["site", "cooling"]].assign(
         it_kwh=it_kwh,
         kwh=kwh,
-        discounted_kwh=kwh * rows["period"].map(c.periods["discount_mid"]).astype(float),
         water_l=it_kwh * litres,
     )
     return table.groupby(["site", "cooling"], as_index=False).sum(min_count=1)
