@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 UNALLOCATED = "unallocated"
 """Where a cost belongs that no site causes."""
-ENERGY_LINE = "energy"
 
 
 @dataclass(frozen=True)
