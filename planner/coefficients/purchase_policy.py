@@ -54,26 +54,48 @@ def share_weights(
     units, chips, thousands of currency paid within the horizon, or provisioned kW of one unit.
     TIER_SHARES frame: the same of units at a tier's price, for limits on spend (negative weights).
     """
+    return weighed_orders(scenario, stand, orders, order_costs, tier_costs, ("max_fraction",))
+
+
+def weighed_orders(
+    scenario: Scenario,
+    stand: pd.DataFrame,
+    orders: pd.DataFrame,
+    order_costs: pd.DataFrame,
+    tier_costs: pd.DataFrame,
+    bounds: tuple[str, ...],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return what each order counts for under each limit that states the first bound, and what a tier takes off it.
+
+    Parameters
+    ----------
+    bounds
+        Columns of ``concentration`` that go with the orders; further ones are 0 where blank.
+
+    Returns
+    -------
+    limit, group, the bounds, order, weight: one row per limit and order under it; the same with a tier, for limits on
+    spend (negative weights).
+    """
     limits = scenario.tables["concentration"]
     about = orders[ORDER].merge(stand.drop(columns="period", errors="ignore"), on=STAND)
     about = about[about["mode"].isin(COMMITTED)]
     spend = spend_per_unit(order_costs, ORDER)
+    names = ["limit", "group", *bounds, *ORDER, "weight"]
     plain, tiered = [], []
-    for limit in limits[limits["max_fraction"].notna()].to_dict("records"):
+    for limit in limits[limits[bounds[0]].notna()].to_dict("records"):
         counted = about if pd.isna(limit["period"]) else about[about["period"] == limit["period"]]
-        named = counted.assign(
-            limit=limit["limit"],
-            group=counted[GROUPS[limit["by"]]].astype("str"),
-            max_fraction=float(limit["max_fraction"]),
-        )
-        plain.append(named.assign(weight=order_weight(named, limit["measure"], spend))[SHARES])
+        group = counted[GROUPS[limit["by"]]].astype("str")
+        own = {name: 0.0 if pd.isna(limit[name]) else float(limit[name]) for name in bounds}
+        named = counted.assign(limit=limit["limit"], group=group, **own)
+        plain.append(named.assign(weight=order_weight(named, limit["measure"], spend))[names])
         if limit["measure"] == "spend":
-            saved = spend_per_unit(tier_costs, [*ORDER, "tier"]).rename("saved").reset_index()
-            cheaper = named[[*SHARES[:3], *ORDER]].merge(saved, on=ORDER)
-            tiered.append(cheaper.assign(weight=cheaper["saved"])[TIER_SHARES])
+            saved = spend_per_unit(tier_costs, [*ORDER, "tier"]).rename("weight").reset_index()
+            cheaper = named[[name for name in names if name != "weight"]]
+            tiered.append(cheaper.merge(saved, on=ORDER)[[*names, "tier"]])
     return (
-        pd.concat(plain, ignore_index=True) if plain else pd.DataFrame(columns=SHARES),
-        pd.concat(tiered, ignore_index=True) if tiered else pd.DataFrame(columns=TIER_SHARES),
+        pd.concat(plain, ignore_index=True) if plain else pd.DataFrame(columns=names),
+        pd.concat(tiered, ignore_index=True) if tiered else pd.DataFrame(columns=[*names, "tier"]),
     )
 
 

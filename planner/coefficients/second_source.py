@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.fleet import COMMITTED, STAND
+from planner.coefficients.fleet import STAND
 from planner.coefficients.order_terms import most_units
-from planner.coefficients.purchase_policy import GROUPS, order_weight, spend_per_unit
+from planner.coefficients.purchase_policy import weighed_orders
 from planner.inputs import Scenario
 
 ORDER = [*STAND, "period"]
@@ -31,27 +31,7 @@ def source_weights(
     ``min_fraction`` 0 where none is stated, ``weight`` in the limit's measure.
     SOURCE_TIERS frame: the same of units at a tier's price, for limits on spend (negative weights).
     """
-    limits = scenario.tables["concentration"]
-    about = orders[ORDER].merge(stand.drop(columns="period", errors="ignore"), on=STAND)
-    about = about[about["mode"].isin(COMMITTED)]
-    spend = spend_per_unit(order_costs, ORDER)
-    plain, tiered = [], []
-    for limit in limits[limits["min_count"].notna()].to_dict("records"):
-        counted = about if pd.isna(limit["period"]) else about[about["period"] == limit["period"]]
-        named = counted.assign(
-            limit=limit["limit"],
-            group=counted[GROUPS[limit["by"]]].astype("str"),
-            min_count=float(limit["min_count"]),
-            min_fraction=0.0 if pd.isna(limit["min_fraction"]) else float(limit["min_fraction"]),
-        )
-        plain.append(named.assign(weight=order_weight(named, limit["measure"], spend))[SOURCES])
-        if limit["measure"] == "spend":
-            saved = spend_per_unit(tier_costs, [*ORDER, "tier"]).rename("weight").reset_index()
-            tiered.append(named[SOURCES[:-1]].merge(saved, on=ORDER)[SOURCE_TIERS])
-    return (
-        pd.concat(plain, ignore_index=True) if plain else pd.DataFrame(columns=SOURCES),
-        pd.concat(tiered, ignore_index=True) if tiered else pd.DataFrame(columns=SOURCE_TIERS),
-    )
+    return weighed_orders(scenario, stand, orders, order_costs, tier_costs, ("min_count", "min_fraction"))
 
 
 def source_bounds(

@@ -199,6 +199,10 @@ def test_terms_that_contradict_are_refused(terms: dict[str, Any], message: str):
 
 
 def test_carbon_that_counts_has_to_be_stated():
+    assert any("the reported carbon is too low" in str(said) for said in bridged().warnings)
+    assert not any(
+        "the reported carbon is too low" in str(said) for said in bridged(gco2_per_kwh=500).warnings
+    )
     limit = {"limit": "all", "kind": "carbon_t", "amount": 10}
     with pytest.raises(
         InputError, match=r"column gco2_per_kwh.*needed, because carbon has a price or a limit"

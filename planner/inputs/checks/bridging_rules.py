@@ -40,13 +40,15 @@ def generator_can_stand_in_the_horizon(view: View) -> Iterator[Finding]:
 
 
 def generator_states_its_carbon(view: View) -> Iterator[Finding]:
-    """Yield generators without carbon where carbon has a price or a limit."""
+    """Yield generators without carbon: a fault where carbon has a price or a limit, a warning elsewhere."""
     limits = view.frame("resource_limits")
     counted = view.settings.carbon_price_per_t > 0 or limits["kind"].eq("carbon_t").any()
     table = view["bridging_power"]
-    if counted:
-        for at in rows_where(table, table.frame["gco2_per_kwh"].isna()):
+    for at in rows_where(table, table.frame["gco2_per_kwh"].isna()):
+        if counted:
             yield table.fault(at, "gco2_per_kwh", "needed, because carbon has a price or a limit")
+        else:
+            yield Notice(table.fault(at, "gco2_per_kwh", "blank counts as 0: the reported carbon is too low"))
 
 
 RULES = (

@@ -52,8 +52,8 @@ def termed_orders(books: Books) -> pd.DataFrame:
             and row.asset_class not in listed
         ):
             # No hardware of ours: the service left is worth what the offer itself costs by then.
-            stated = row.stated_trend == row.stated_trend
-            trend = row.stated_trend if stated else settings.hosted_rent_trend_fraction_per_year
+            unsaid = settings.hosted_rent_trend_fraction_per_year
+            trend = unsaid if np.isnan(row.stated_trend) else row.stated_trend
             cheaper = max(1.0 - (1.0 + trend) ** row.age, 0.0)
             charges.append(cheaper * row.yearly * left)
             continue
