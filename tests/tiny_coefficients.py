@@ -14,12 +14,12 @@ from typing import Any
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.bill_minimum import Minimums
-from planner.coefficients.billing import Billing
-from planner.coefficients.bridging import Bridging
-from planner.coefficients.colocation import Colocation
-from planner.coefficients.energisation import Energisation
-from planner.coefficients.environment import Environment
+from planner.coefficients.electricity.bill_minimum import Minimums
+from planner.coefficients.electricity.billing import Billing
+from planner.coefficients.facility.bridging import Bridging
+from planner.coefficients.facility.colocation import Colocation
+from planner.coefficients.facility.energisation import Energisation
+from planner.coefficients.facility.environment import Environment
 from planner.inputs import Settings
 
 STAND = ["offer", "site", "cooling"]

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 from tiny_coefficients import costs, table, tiny
 
-from planner.coefficients.api import api_costs
-from planner.coefficients.failures import Failures
-from planner.coefficients.order_terms import tier_costs
+from planner.coefficients.orders.order_terms import tier_costs
+from planner.coefficients.service.api import api_costs
+from planner.coefficients.service.failures import Failures
 
 
 def contract_terms() -> Mapping[str, object]:

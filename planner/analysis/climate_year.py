@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.pue import OPTION_COLUMNS, free_cooling_hours, partial_pue
+from planner.coefficients.facility.pue import OPTION_COLUMNS, free_cooling_hours, partial_pue
 from planner.inputs.importers.weather import climate_rows
 from planner.inputs.importers.weather_file import DAYS, WeatherYear
 from planner.tables import HOURS

@@ -9,8 +9,8 @@ import pandas as pd
 
 from planner.analysis.sites_study import Study
 from planner.coefficients import Coefficients
+from planner.coefficients.facility.pue import OPTION_COLUMNS, partial_pue
 from planner.coefficients.fleet import lead_weeks
-from planner.coefficients.pue import OPTION_COLUMNS, partial_pue
 from planner.inputs import Scenario
 from planner.inputs.chains import distribution_loss
 from planner.plan import Plan

@@ -67,7 +67,7 @@ def bill(
     TARIFF is a key of the tariffs table or an OpenEI URDB JSON file. The same arithmetic prices energy and
     demand in a plan, so that a site team can check a real bill.
     """
-    from planner.coefficients.bill import yearly_bill
+    from planner.coefficients.electricity.bill import yearly_bill
     from planner.inputs.meter_load import read_meter_load
 
     if tariff.lower().endswith(".json"):

@@ -6,36 +6,27 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from planner.coefficients import (
-    api,
-    bridging,
-    colocation,
-    cost,
-    deferral,
-    egress,
-    energisation,
-    failures,
-    fleet,
+from planner.coefficients import cost, fleet
+from planner.coefficients.blocks import block_means, cell_features, choose_blocks
+from planner.coefficients.bundle import Coefficients
+from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
+from planner.coefficients.electricity.billing import CHARGE_MONTH, billing
+from planner.coefficients.electricity.peak_hours import window_peaks
+from planner.coefficients.electricity.tariff import energy_price_by_cell
+from planner.coefficients.facility import bridging, colocation, energisation, retrofit, site
+from planner.coefficients.facility.environment import PPA, environment
+from planner.coefficients.facility.pue import design_pue, pue_by_cell
+from planner.coefficients.money import discount_factor
+from planner.coefficients.orders import (
     order_cost,
     order_terms,
     purchase_policy,
     resale,
     retirement,
-    retrofit,
     second_source,
-    serving,
-    site,
 )
-from planner.coefficients.bill_tiers import LADDER_MONTH
-from planner.coefficients.billing import CHARGE_MONTH, billing
-from planner.coefficients.blocks import block_means, cell_features, choose_blocks
-from planner.coefficients.bundle import Coefficients
-from planner.coefficients.environment import PPA, environment
-from planner.coefficients.money import discount_factor
-from planner.coefficients.peak_hours import window_peaks
-from planner.coefficients.pools import first_pools
-from planner.coefficients.pue import design_pue, pue_by_cell
-from planner.coefficients.tariff import energy_price_by_cell
+from planner.coefficients.service import api, deferral, egress, failures, serving
+from planner.coefficients.service.pools import first_pools
 from planner.inputs import Scenario, resolved_workloads
 from planner.inputs.calendar import calendar_cells, period_frame
 from planner.inputs.demand import demand_by_cell

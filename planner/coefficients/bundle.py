@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from planner.coefficients.api import API, API_LIMITS
-from planner.coefficients.billing import Billing
-from planner.coefficients.bridging import Bridging
-from planner.coefficients.colocation import Colocation
-from planner.coefficients.deferral import COLUMNS as DEFERRABLE
-from planner.coefficients.energisation import Energisation
-from planner.coefficients.environment import Environment
-from planner.coefficients.failures import Failures
-from planner.coefficients.order_terms import ORDER_TERMS, TIER_REACH, TIERS
-from planner.coefficients.purchase_policy import ORDER, SHARES, TIER_SHARES
-from planner.coefficients.resale import RESALE_REACH, RESALES
-from planner.coefficients.retirement import RETIRABLE, RETIRE_REACH
-from planner.coefficients.second_source import SOURCE_BOUNDS, SOURCE_TIERS, SOURCES
+from planner.coefficients.electricity.billing import Billing
+from planner.coefficients.facility.bridging import Bridging
+from planner.coefficients.facility.colocation import Colocation
+from planner.coefficients.facility.energisation import Energisation
+from planner.coefficients.facility.environment import Environment
+from planner.coefficients.orders.order_terms import ORDER_TERMS, TIER_REACH, TIERS
+from planner.coefficients.orders.purchase_policy import ORDER, SHARES, TIER_SHARES
+from planner.coefficients.orders.resale import RESALE_REACH, RESALES
+from planner.coefficients.orders.retirement import RETIRABLE, RETIRE_REACH
+from planner.coefficients.orders.second_source import SOURCE_BOUNDS, SOURCE_TIERS, SOURCES
+from planner.coefficients.service.api import API, API_LIMITS
+from planner.coefficients.service.deferral import COLUMNS as DEFERRABLE
+from planner.coefficients.service.failures import Failures
 from planner.inputs import Settings
 
 SPANS = ["point", "site", "cooling", "product", "units_per_replica", "peak_ratio"]

@@ -14,15 +14,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.bill_tiers import LADDER_MONTH
-from planner.coefficients.billing import CHARGE_MONTH, Billing
-from planner.coefficients.colocation import mean_level
-from planner.coefficients.environment import PPA, Environment
+from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
+from planner.coefficients.electricity.billing import CHARGE_MONTH, Billing
+from planner.coefficients.electricity.tariff import fixed_by_month
+from planner.coefficients.facility.colocation import mean_level
+from planner.coefficients.facility.environment import PPA, Environment
 from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
 from planner.coefficients.payments import PAYMENT, yearly_rows
 from planner.coefficients.payments import payment_rows as _rows
-from planner.coefficients.tariff import fixed_by_month
 from planner.inputs import Scenario
 from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW, MONEY_PER_K
 
@@ -374,7 +374,7 @@ def optional_value(
 
     Valued at reference yield (success x quality), so that the worth of a request does not depend on what serves it.
     """
-    from planner.coefficients.serving import requests_in_block
+    from planner.coefficients.service.serving import requests_in_block
 
     optional = workloads[
         (workloads["must_serve_fraction"] < 1) & (workloads["value_per_mtok"].fillna(0.0) > 0)

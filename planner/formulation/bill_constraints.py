@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.billing import CHARGE_MONTH
+from planner.coefficients.electricity.billing import CHARGE_MONTH
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 

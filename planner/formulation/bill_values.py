@@ -11,8 +11,8 @@ import pandas as pd
 from pandas.core.groupby import SeriesGroupBy
 
 from planner.coefficients import Coefficients
-from planner.coefficients.bill_tiers import LADDER_MONTH
-from planner.coefficients.billing import CHARGE_MONTH
+from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
+from planner.coefficients.electricity.billing import CHARGE_MONTH
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.minimum_constraints import minimum_bill
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.bridging import BRIDGE, BRIDGE_BLOCK
+from planner.coefficients.facility.bridging import BRIDGE, BRIDGE_BLOCK
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 from planner.formulation.site_constraints import SITE_PERIOD

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.colocation import RENT_MONTH
+from planner.coefficients.facility.colocation import RENT_MONTH
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 from planner.formulation.site_constraints import SITE_PERIOD, hardware_units

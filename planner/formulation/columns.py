@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients
-from planner.coefficients.api import api_labels
-from planner.coefficients.billing import CHARGE_MONTH
 from planner.coefficients.build import installed_columns
-from planner.coefficients.order_terms import tier_labels
-from planner.coefficients.priority import ranked_demand, ranks_with_a_next
+from planner.coefficients.electricity.billing import CHARGE_MONTH
+from planner.coefficients.orders.order_terms import tier_labels
+from planner.coefficients.service.api import api_labels
+from planner.coefficients.service.priority import ranked_demand, ranks_with_a_next
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.failure_constraints import failure_columns
 from planner.formulation.replica_constraints import replica_labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.deferral import WAITING
+from planner.coefficients.service.deferral import WAITING
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 

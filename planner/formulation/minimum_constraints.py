@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.bill_minimum import COUNTED, MINIMUM
+from planner.coefficients.electricity.bill_minimum import COUNTED, MINIMUM
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 from planner.units import MONEY_PER_K

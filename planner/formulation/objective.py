@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients, discounted
-from planner.coefficients.serving import requests_in_block
+from planner.coefficients.service.serving import requests_in_block
 from planner.formulation.blocks import ColumnIndex
 
 

@@ -9,7 +9,7 @@ rank, would say the same at the price of an objective that is no money and of du
 from __future__ import annotations
 
 from planner.coefficients import Coefficients
-from planner.coefficients.priority import PLACE, ranked_demand
+from planner.coefficients.service.priority import PLACE, ranked_demand
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 

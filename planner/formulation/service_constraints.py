@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.pools import POOL_PLACE
-from planner.coefficients.serving import requests_in_block
+from planner.coefficients.service.pools import POOL_PLACE
+from planner.coefficients.service.serving import requests_in_block
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.deferral_constraints import put_off
 from planner.formulation.joining import number_rows, row_block, terms

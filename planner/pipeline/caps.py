@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from planner.coefficients import Coefficients
-from planner.coefficients.pools import tightened
+from planner.coefficients.service.pools import tightened
 from planner.formulation.build import PlanModel
 from planner.plan.pools import pools_of_plan, too_busy
 

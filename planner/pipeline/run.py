@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients, build_coefficients
-from planner.coefficients.pools import as_planned
+from planner.coefficients.service.pools import as_planned
 from planner.errors import SolverFailed
 from planner.formulation.build import PlanModel, build_model
 from planner.formulation.joining import EmptyRow

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.facility.pue import free_cooling
 from planner.coefficients.fleet import STAND
-from planner.coefficients.pue import free_cooling
 from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.colocation_constraints import settled_rent

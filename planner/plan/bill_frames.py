@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.billing import CHARGE_MONTH
+from planner.coefficients.electricity.billing import CHARGE_MONTH
 from planner.formulation.bill_values import earlier_kw
 from planner.formulation.blocks import ColumnIndex
 from planner.units import MONEY_PER_K

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.bridging import BRIDGE, BRIDGE_BLOCK, term_end
-from planner.coefficients.colocation import whole_months
+from planner.coefficients.facility.bridging import BRIDGE, BRIDGE_BLOCK, term_end
+from planner.coefficients.facility.colocation import whole_months
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
 from planner.inputs.calendar import end_date

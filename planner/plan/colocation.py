@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.colocation import RENT_MONTH, mean_level, months_after, ramped
+from planner.coefficients.facility.colocation import RENT_MONTH, mean_level, months_after, ramped
 from planner.coefficients.money import currency_ratio
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario

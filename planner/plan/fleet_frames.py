@@ -8,7 +8,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.cost import price_in_period
 from planner.coefficients.fleet import STAND
-from planner.coefficients.resale import RESOLD
+from planner.coefficients.orders.resale import RESOLD
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
 from planner.plan.decided import decided

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.environment import PPA
+from planner.coefficients.facility.environment import PPA
 from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.service_constraints import busy_units

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.pools import POOL_PLACE, TOGETHER
+from planner.coefficients.service.pools import POOL_PLACE, TOGETHER
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.service_constraints import POOL_BLOCK, sized_runs
 from planner.performance.pool_caps import POOL, cap_at

@@ -9,9 +9,9 @@ from small_scenarios import YEAR, box, demand, hall, line, point, purchase, quar
 from workbook_checks import failed_checks
 
 from planner.inputs import Scenario
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.money.accounts import Accounts
 
 pytestmark = pytest.mark.study
 

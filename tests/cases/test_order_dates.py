@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from small_scenarios import YEAR, cloud, demand, hall, purchase, quarters, rental, scenario, solved
 
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.money.accounts import Accounts
 
 
 @pytest.fixture(scope="module")

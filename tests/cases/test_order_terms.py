@@ -23,9 +23,9 @@ from workbook_checks import failed_checks
 
 from planner.errors import InputError
 from planner.inputs import Scenario
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.money.accounts import Accounts
 
 pytestmark = pytest.mark.slow
 

@@ -26,9 +26,9 @@ from small_scenarios import (
 from planner.analysis import compare_plans
 from planner.errors import InputError
 from planner.inputs import Scenario
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.money.accounts import Accounts
 
 pytestmark = pytest.mark.slow
 

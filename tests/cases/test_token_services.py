@@ -25,9 +25,9 @@ from small_scenarios import (
 from workbook_checks import failed_checks
 
 from planner.inputs import Scenario, load_scenario
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.money.accounts import Accounts
 
 SAID = {"source": "case", "source_date": "2026-11-29", "confidence": "estimate"}
 MODEL = {

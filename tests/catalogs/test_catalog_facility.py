@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from planner.coefficients.charges import row_windows
-from planner.coefficients.tariff import energy_price_by_cell
+from planner.coefficients.electricity.charges import row_windows
+from planner.coefficients.electricity.tariff import energy_price_by_cell
 from planner.inputs import calendar_cells, make_scenario
 from planner.inputs.windows import hour_shares
 from planner.tables import HOURS

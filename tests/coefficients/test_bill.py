@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.coefficients.bill import Bill, yearly_bill
-from planner.coefficients.tariff import demand_charges, energy_price_by_cell, fixed_charges
+from planner.coefficients.electricity.bill import Bill, yearly_bill
+from planner.coefficients.electricity.tariff import demand_charges, energy_price_by_cell, fixed_charges
 from planner.errors import InputError
 from planner.inputs import calendar_cells, make_scenario, typed_frame
 from planner.tables import HOURS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from planner.coefficients.pools import POOL_PLACE, first_pools, tightened
+from planner.coefficients.service.pools import POOL_PLACE, first_pools, tightened
 from planner.performance.frame import PointSet
 
 KEY = {

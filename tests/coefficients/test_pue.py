@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogs import __file__ as catalog_file
-from planner.coefficients.pue import (
+from planner.coefficients.facility.pue import (
     OPTION_COLUMNS,
     design_pue,
     free_cooling,

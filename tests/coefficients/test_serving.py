@@ -22,7 +22,7 @@ from small_scenarios import (
 )
 
 from planner.coefficients.fleet import stands
-from planner.coefficients.serving import requests_in_block, run_options, token_yields
+from planner.coefficients.service.serving import requests_in_block, run_options, token_yields
 from planner.inputs import resolved_workloads
 from planner.performance import operating_points
 from planner.performance.clocks import held_clocks

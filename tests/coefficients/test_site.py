@@ -20,9 +20,9 @@ from small_scenarios import (
     scenario,
 )
 
-from planner.coefficients.billing import Billing, billing
 from planner.coefficients.blocks import CELL
-from planner.coefficients.site import build_columns, halls, openings, peak_charges, site_limits
+from planner.coefficients.electricity.billing import Billing, billing
+from planner.coefficients.facility.site import build_columns, halls, openings, peak_charges, site_limits
 from planner.inputs import period_frame
 from planner.inputs.calendar import calendar_cells
 

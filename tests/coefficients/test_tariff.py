@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from planner.coefficients.tariff import demand_charges, energy_price_by_cell, fixed_charges
+from planner.coefficients.electricity.tariff import demand_charges, energy_price_by_cell, fixed_charges
 from planner.errors import InputError
 from planner.inputs import calendar_cells, make_scenario
 from planner.tables import HOURS

@@ -4,7 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from planner.coefficients.windows import local_weekday_share, local_window_mask, local_window_share
+from planner.coefficients.electricity.windows import (
+    local_weekday_share,
+    local_window_mask,
+    local_window_share,
+)
 
 EVERY_MONTH = range(1, 13)
 

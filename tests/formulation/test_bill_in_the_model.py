@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from bill_model import CELL, bill_scenario, cells_of, hourly, solve_bill
 
-from planner.coefficients.bill import yearly_bill
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
-from planner.coefficients.peak_hours import window_peaks
+from planner.coefficients.electricity.bill import yearly_bill
+from planner.coefficients.electricity.peak_hours import window_peaks
 from planner.inputs.catalog import shipped_catalog
 
 

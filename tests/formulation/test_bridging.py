@@ -35,8 +35,8 @@ from planner.inputs import Scenario
 from planner.performance import operating_points
 from planner.plan import Plan
 from planner.plan.audit import CHECKS, audit_plan
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.money.accounts import Accounts
 from planner.solve import SolveOptions, solve
 
 HALF = HOURS["2027-Q1"] + HOURS["2027-Q2"]

@@ -8,7 +8,7 @@ import pytest
 from bill_model import bill_scenario, cells_of, hourly, solve_bill
 from test_bill_in_the_model import demand, energy, least, starts
 
-from planner.coefficients.bill import yearly_bill
+from planner.coefficients.electricity.bill import yearly_bill
 
 SUMMER = "2026-06-24T16:00;2026-07-20T16:00;2026-08-19T16:00;2026-09-02T16:00"
 EARLIER = {6: 2_000.0, 7: 1_000.0, 8: 3_000.0, 9: 6_000.0}

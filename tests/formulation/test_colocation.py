@@ -26,13 +26,13 @@ from small_scenarios import (
 )
 from workbook_checks import failed_checks
 
-from planner.coefficients.colocation import rent_level
+from planner.coefficients.facility.colocation import rent_level
 from planner.errors import InputError
 from planner.inputs import Scenario
 from planner.plan import Plan
 from planner.plan.audit import CHECKS, audit_plan
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.money.accounts import Accounts
 from planner.solve import SolveOptions, solve
 
 RAMP = ((0, 10), (6, 40))

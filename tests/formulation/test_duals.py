@@ -33,9 +33,9 @@ from tiny_coefficients import costs, table, tiny
 from tiny_terms import contract_terms, failure_terms, source_and_resale_terms
 
 from planner.coefficients import Coefficients
-from planner.coefficients.colocation import Colocation
-from planner.coefficients.energisation import Energisation
-from planner.coefficients.failures import Failures
+from planner.coefficients.facility.colocation import Colocation
+from planner.coefficients.facility.energisation import Energisation
+from planner.coefficients.service.failures import Failures
 from planner.formulation.build import FAMILIES, PlanModel, build_model
 from planner.formulation.pulp_face import PlanProblem
 from planner.inputs import Scenario

@@ -9,7 +9,7 @@ import pytest
 import small_scenarios as case
 
 from planner.coefficients import build_coefficients
-from planner.coefficients.failures import failures
+from planner.coefficients.service.failures import failures
 from planner.formulation.build import build_model
 from planner.formulation.joining import EmptyRow
 from planner.performance import operating_points

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from planner.coefficients.bill import yearly_bill
+from planner.coefficients.electricity.bill import yearly_bill
 from planner.errors import InputError
 from planner.inputs import typed_frame
 from planner.inputs.importers.urdb import URDB, import_urdb

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.coefficients.pue import free_cooling_hours, partial_pue
+from planner.coefficients.facility.pue import free_cooling_hours, partial_pue
 from planner.errors import InputError
 from planner.inputs import typed_frame
 from planner.inputs.importers.weather import WEATHER, climate_rows, import_weather, local_year

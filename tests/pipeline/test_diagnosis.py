@@ -19,7 +19,7 @@ from small_scenarios import (
 )
 from tiny_coefficients import tiny
 
-from planner.coefficients.environment import Environment
+from planner.coefficients.facility.environment import Environment
 from planner.inputs import Scenario
 from planner.pipeline import RunOptions, run_plan
 from planner.pipeline.diagnosis import LIMITS, SHORTAGES, _with_period, shortage_text

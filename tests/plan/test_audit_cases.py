@@ -104,7 +104,7 @@ def test_every_constraint_family_has_a_check():
 
 def test_every_cost_line_of_the_coefficients_is_declared():
     """Lines are the third argument of ``payment_rows``, here or by the names that a loop goes through."""
-    files = Path(planner.coefficients.cost.__file__).parent.glob("*.py")
+    files = Path(planner.coefficients.cost.__file__).parent.rglob("*.py")
     calls = [
         node
         for file in files
@@ -120,9 +120,11 @@ def test_every_cost_line_of_the_coefficients_is_declared():
 def test_the_audit_imports_nothing_of_the_model_it_checks():
     # Physics of a hall and what a tariff bills for a load: both are tested against measurements and bills.
     bills = ("bill", "bill_minimum", "bill_tiers", "charges", "plan_meter", "tariff", "windows")
-    shared = {f"planner.coefficients.{name}" for name in ("pue", *bills)}
+    shared = {"planner.coefficients.facility.pue"} | {
+        f"planner.coefficients.electricity.{name}" for name in bills
+    }
     imported = set()
-    for file in AUDIT.glob("*.py"):
+    for file in AUDIT.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
                 imported.add(node.module)

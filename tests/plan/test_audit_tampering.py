@@ -14,8 +14,8 @@ from plan_cases import BESIDE_THEIR_CASES, solved
 from planner.inputs import Scenario
 from planner.plan import Plan, audit_plan
 from planner.plan.audit import CHECKS
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.money.accounts import Accounts
 
 Change = Callable[[Any], Any]
 

@@ -16,7 +16,7 @@ from small_scenarios import (
     solved,
 )
 
-from planner.coefficients.bill import yearly_bill
+from planner.coefficients.electricity.bill import yearly_bill
 from planner.plan import Plan, audit_plan
 
 pytestmark = pytest.mark.study

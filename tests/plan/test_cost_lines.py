@@ -13,7 +13,7 @@ from planner.coefficients.payments import payment_rows
 from planner.performance import operating_points
 from planner.plan import load_plan, save_plan
 from planner.plan.audit import CHECKS
-from planner.plan.audit.accounts import SOURCES
+from planner.plan.audit.money.accounts import SOURCES
 from planner.plan.finance import finance_frames
 from planner.plan.finance.accounting import OPERATING
 from planner.plan.finance.chargeback import chargeback_frame

@@ -9,9 +9,9 @@ import pytest
 from plan_cases import solved
 
 from planner.plan.audit import CHECKS
-from planner.plan.audit.accounts import Accounts
 from planner.plan.audit.facts import Facts
-from planner.plan.audit.failure_checks import greatest_share
+from planner.plan.audit.money.accounts import Accounts
+from planner.plan.audit.service.failure_checks import greatest_share
 
 PLACE = {"workload": "chat", "shape": "any", "ttft_class": "near"}
 

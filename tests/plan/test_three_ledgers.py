@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from plan_cases import solved
 
-from planner.coefficients.commitment import charge_after_horizon
+from planner.coefficients.orders.commitment import charge_after_horizon
 from planner.finance import capital_recovery_factor, net_present_value
 from planner.inputs import Settings
-from planner.plan.audit.write_offs import written_by
+from planner.plan.audit.money.write_offs import written_by
 from planner.plan.finance.assets import proceeds, tax_deductions, written_off
 from planner.plan.finance.calendar import finance_periods
 from planner.plan.finance.cash import loan_cash

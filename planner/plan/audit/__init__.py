@@ -4,9 +4,9 @@ It reads the scenario and the plan's decision frames; it knows nothing of the so
 built, or of the coefficients the model multiplied. Shared with the planner are only the stated policies: the
 calendar of the demand forecast, the form of PUE against temperature, and the windows of tariffs.
 
-Reading order: ``report`` (what a check is), ``clock``, ``facts``, ``standing`` and ``rates`` (what the inputs
-give), ``books`` (the plan beside them), ``hardware_costs``, ``site_costs``, ``accounts`` (the ledger once
-more), the ``*_checks`` by subject, ``audit`` (all of them in order).
+Reading order: ``report`` (what a check is), ``clock``, ``facts`` (what the inputs give), ``books`` (the plan beside
+them), then the rooms ``orders``, ``service``, ``facility``, ``electricity`` and ``money`` (the ledger once more),
+``headline_checks``, and ``audit`` (all of them in order).
 """
 
 from planner.plan.audit.audit import CHECKS, audit_plan

@@ -6,33 +6,24 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from planner.plan.audit import (
-    api_costs,
-    bridging,
-    calendar_checks,
-    colocation,
-    cost_checks,
+from planner.plan.audit import calendar_checks, headline_checks
+from planner.plan.audit.electricity import minimum_bills, month_bills
+from planner.plan.audit.facility import bridging, colocation, energised, environment_checks, site_checks
+from planner.plan.audit.facts import Facts
+from planner.plan.audit.money import api_costs, cost_checks, ledger_checks
+from planner.plan.audit.money.accounts import Accounts
+from planner.plan.audit.orders import fleet_checks, order_checks
+from planner.plan.audit.report import AuditReport, Check, breaches, report_of
+from planner.plan.audit.required import missing_columns
+from planner.plan.audit.service import (
     deferral,
-    energised,
-    environment_checks,
     failure_checks,
-    fleet_checks,
-    headline_checks,
     latency_checks,
-    ledger_checks,
-    minimum_bills,
-    month_bills,
-    order_checks,
     pool_checks,
     priority_checks,
     quota_checks,
     service_checks,
-    site_checks,
 )
-from planner.plan.audit.accounts import Accounts
-from planner.plan.audit.facts import Facts
-from planner.plan.audit.report import AuditReport, Check, breaches, report_of
-from planner.plan.audit.required import missing_columns
 from planner.plan.plan import Plan
 
 CHECKS: Mapping[str, Callable[[Accounts], Check]] = {

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.clock import CELL, first_period_from, serving_periods
+from planner.plan.audit.facility.path import carried_kw
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, LOT, Facts, at
-from planner.plan.audit.path import carried_kw
-from planner.plan.audit.rates import busy_unit, points_of, request_tokens
+from planner.plan.audit.orders.standing import STAND, price_at, standing
 from planner.plan.audit.report import keyed, total
-from planner.plan.audit.standing import STAND, price_at, standing
+from planner.plan.audit.service.rates import busy_unit, points_of, request_tokens
 from planner.plan.plan import Plan
 
 PLACE = ["period", "site", "cooling"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.pue import partial_pue
-from planner.coefficients.tariff import demand_charges, energy_price_by_cell, fixed_by_month
+from planner.coefficients.electricity.tariff import demand_charges, energy_price_by_cell, fixed_by_month
+from planner.coefficients.facility.pue import partial_pue
 from planner.inputs import Scenario, resolved_workloads
 from planner.inputs.demand import demand_by_cell
 from planner.plan.audit.clock import CELL, counted_cells, walked_periods

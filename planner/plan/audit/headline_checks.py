@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 
 from planner.inputs.load import hash_inputs
-from planner.plan.audit.accounts import Accounts
-from planner.plan.audit.api_costs import SERVICE, api_made, routed_requests
-from planner.plan.audit.bridging import bridge_owed
-from planner.plan.audit.colocation import owed_after_horizon
+from planner.plan.audit.electricity.month_bills import month_bills
+from planner.plan.audit.facility.bridging import bridge_owed
+from planner.plan.audit.facility.colocation import owed_after_horizon
 from planner.plan.audit.facts import at
-from planner.plan.audit.hardware_costs import per_hour
-from planner.plan.audit.month_bills import month_bills
+from planner.plan.audit.money.accounts import Accounts
+from planner.plan.audit.money.api_costs import SERVICE, api_made, routed_requests
+from planner.plan.audit.money.hardware_costs import per_hour
+from planner.plan.audit.money.write_offs import own_write_offs
 from planner.plan.audit.report import Check, beside, breaches, compare, total
-from planner.plan.audit.write_offs import own_write_offs
 from planner.tables.cost_lines import lines_with
 from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 

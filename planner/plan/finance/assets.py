@@ -9,7 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import FLEET_PREFIX, STAND
-from planner.coefficients.resale import RESOLD
+from planner.coefficients.orders.resale import RESOLD
 from planner.finance import declining_balance, macrs, straight_line
 from planner.inputs import Scenario
 from planner.plan.finance.calendar import edges, spread

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.commitment import charge_after_horizon, owed_per_year
 from planner.coefficients.cost import HOURLY_LINES, purchase_prices
 from planner.coefficients.fleet import STAND
+from planner.coefficients.orders.commitment import charge_after_horizon, owed_per_year
 from planner.finance import discount_factor
 from planner.inputs import Scenario
 from planner.units import MONTHS_PER_YEAR

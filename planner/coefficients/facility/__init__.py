@@ -1,0 +1,1 @@
+"""Places: sites, cooling, power on its way, rent of halls, generation, carbon and water."""

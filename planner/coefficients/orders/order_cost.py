@@ -1,0 +1,232 @@
+"""What an order costs: price by payment milestone, charges on it, value left, term payments, warranty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients.cost import (
+    HOURLY_LINES,
+    lot_prices,
+    price_in_period,
+    residual_share,
+    upkeep_shares,
+)
+from planner.coefficients.fleet import STAND
+from planner.coefficients.orders.commitment import charge_after_horizon
+from planner.coefficients.payments import PAYMENT
+from planner.inputs import Scenario
+from planner.units import DAYS_PER_WEEK, HOURS_PER_MONTH, HOURS_PER_YEAR
+
+ORDER = [*STAND, "period"]
+CHARGES = ("freight", "duty", "tax")
+"""Lines due with the delivery; their share of the price is the column ``<line>_fraction`` of the offer."""
+MILESTONES = ("order", "delivery", "acceptance")
+
+
+def order_costs(
+    scenario: Scenario, stand: pd.DataFrame, orders: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame
+) -> pd.DataFrame:
+    """Return what one ordered unit costs: price by milestone, charges, residual at the end, term payments, and what a
+    term that outlives the horizon is charged.
+    """
+    table = orders.merge(stand, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
+    table["start_years"] = table["period"].map(periods["start_years"])
+    table["price_paid"] = price_in_period(table, table["start_years"])
+    bought = table[table["mode"] == "purchase"]
+    termed = table[table["mode"].isin(["lease", "reserved"])]
+    parts = [
+        *_purchases(scenario, bought, periods),
+        *_terms(termed, alive, periods),
+        _beyond(scenario, termed, periods),
+        *_warranty(scenario, stand, bought, alive, periods),
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _paid(
+    frame: pd.DataFrame, line: str | Sequence[str], kind: str, amount: pd.Series | np.ndarray
+) -> pd.DataFrame:
+    """Return ledger rows of orders; ``paid_period`` and ``timing`` are columns of the frame."""
+    rows = frame[[*ORDER, "paid_period", "timing"]].assign(
+        line=line, kind=kind, amount=np.asarray(amount, float)
+    )
+    return rows.loc[rows["amount"] != 0.0, [*ORDER, *PAYMENT]]
+
+
+def _purchases(scenario: Scenario, bought: pd.DataFrame, periods: pd.DataFrame) -> list[pd.DataFrame]:
+    due = milestones(bought, periods)
+    ordered = bought.assign(paid_period=bought["period"], timing="start")
+    delivered = due[due["milestone"] == "delivery"]
+    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
+    began = periods["start_years"].to_numpy()[bought["in_service_ordinal"].to_numpy(int)]
+    left = residual_share(scenario, bought, end_years - began)
+    last = bought.assign(paid_period=periods.index[-1], timing="end")
+    return [
+        _paid(due, "hardware_purchase", "capex", due["price_paid"] * due["milestone_fraction"]),
+        _paid(
+            ordered,
+            "installation",
+            "capex",
+            ordered["price_paid"] * ordered["installation_fraction"].astype(float).fillna(0.0),
+        ),
+        *(
+            _paid(
+                delivered,
+                line,
+                "capex",
+                delivered["price_paid"] * delivered[f"{line}_fraction"].astype(float).fillna(0.0),
+            )
+            for line in CHARGES
+        ),
+        _paid(last, "hardware_residual", "capex", -last["price_paid"] * left),
+    ]
+
+
+def milestones(bought: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return three rows per order: milestone, milestone_fraction, due_date, paid_period, timing.
+
+    order, delivery, acceptance, each ``payment_term_days`` after the order, the delivery, the day the unit serves. An
+    offer that states neither deposit nor delivery share is paid in full with the order; else the rest is paid on
+    acceptance.
+    """
+    deposit, delivery = (bought[f"{name}_fraction"].astype(float) for name in ("deposit", "delivery"))
+    plain = deposit.isna() & delivery.isna()
+    shares = {
+        "order": deposit.fillna(0.0).where(~plain, 1.0),
+        "delivery": delivery.fillna(0.0),
+        "acceptance": (1.0 - deposit.fillna(0.0) - delivery.fillna(0.0)).where(~plain, 0.0),
+    }
+    days = {
+        "order": bought["period"].map(periods["start_date"]),
+        "delivery": delivery_dates(bought, periods),
+        "acceptance": bought["in_service_period"].map(periods["start_date"]),
+    }
+    later = pd.to_timedelta(bought["payment_term_days"].astype(float).fillna(0.0), unit="D")
+    parts = [
+        bought.assign(milestone=name, milestone_fraction=shares[name], due_date=days[name] + later)
+        for name in MILESTONES
+    ]
+    due = pd.concat(parts, ignore_index=True)
+    period, timing = payment_moments(due["due_date"], periods)
+    return due.assign(paid_period=period, timing=timing)
+
+
+def delivery_dates(orders: pd.DataFrame, periods: pd.DataFrame) -> pd.Series:
+    """Return the day of delivery: order + lead in whole days, but not after in service - installation.
+
+    Parameters
+    ----------
+    orders
+        Columns period, in_service_period, delay_weeks (lead and installation), install_weeks.
+    """
+    lead = orders["delay_weeks"].astype(float) - orders["install_weeks"].astype(float)
+    arrives = orders["period"].map(periods["start_date"]) + whole_days(lead)
+    latest = orders["in_service_period"].map(periods["start_date"]) - whole_days(orders["install_weeks"])
+    return arrives.where(arrives <= latest, latest)
+
+
+def whole_days(weeks: pd.Series) -> pd.Series:
+    """Return so many weeks as whole days, rounded up: a day begun is a day needed."""
+    days = np.ceil(weeks.to_numpy(float) * DAYS_PER_WEEK - 1e-9)
+    return pd.to_timedelta(days, unit="D").to_series(index=weeks.index)
+
+
+def payment_moments(due: pd.Series, periods: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return the period in which each payment falls and its timing, never later than it is due.
+
+    A payment of the first half of a period is reckoned at its start, one of the second half in its middle; one after
+    the horizon in the middle of the last period.
+    """
+    start = periods["start_date"].to_numpy("datetime64[ns]")
+    length = pd.to_timedelta(periods["hours"].to_numpy(float), unit="h").to_numpy()
+    end = np.append(start[1:], start[-1] + length[-1])
+    moment = due.to_numpy("datetime64[ns]")
+    place = np.clip(np.searchsorted(start, moment, side="right") - 1, 0, len(start) - 1)
+    first_half = (moment - start[place]) * 2 < (end[place] - start[place])
+    return periods.index.to_numpy()[place], np.where(first_half, "start", "mid")
+
+
+def hourly(frame: pd.DataFrame) -> pd.Series:
+    """Return the price paid per hour: as stated, or per month of 730 hours."""
+    return frame["price_paid"].where(
+        frame["price_unit"] == "unit_hour", frame["price_paid"] / HOURS_PER_MONTH
+    )
+
+
+def _terms(termed: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the payments of leases and reservations.
+
+    upfront       share of all hours of the term, with the first period of service
+    over the term the rest, hour by hour of each period served
+    left at end   what was paid up front for hours after the horizon: an asset still held, no payment
+    installation  of a lease: share of the term's payments, with the order; the unit stands in a hall of ours
+    """
+    upfront = termed["upfront_fraction"].astype(float).fillna(0.0)
+    termed = termed.assign(upfront=upfront, per_hour=hourly(termed), line=termed["mode"].map(HOURLY_LINES))
+    held = termed.merge(alive, on=ORDER)
+    hours = held["alive_period"].map(periods["hours"]).astype(float)
+    over = held.assign(paid_period=held["alive_period"], timing="mid")
+    served = hours.groupby([held[name] for name in ORDER]).sum()
+    label = pd.MultiIndex.from_frame(termed[ORDER])
+    inside = served.reindex(label).fillna(0.0).to_numpy(float)
+    beyond = hours_after_horizon(termed, periods)
+    first = termed.assign(paid_period=termed["in_service_period"], timing="start")
+    last = termed.assign(paid_period=periods.index[-1], timing="end")
+    paid_first = termed["per_hour"] * termed["upfront"]
+    lease = termed[termed["mode"] == "lease"].assign(timing="start")
+    lease = lease.assign(paid_period=lease["period"])
+    installed = lease["per_hour"] * lease["term_months"].astype(float) * HOURS_PER_MONTH
+    rows = [
+        _paid(over, "", "opex", held["per_hour"] * (1.0 - held["upfront"]) * hours).assign(
+            line=lambda kept: held.loc[kept.index, "line"]
+        ),
+        _paid(first, "", "opex", paid_first * (inside + beyond)).assign(
+            line=lambda kept: termed.loc[kept.index, "line"]
+        ),
+        _paid(last, "prepaid_rent_left", "opex", -paid_first * beyond),
+        _paid(
+            lease,
+            "installation",
+            "capex",
+            installed * lease["installation_fraction"].astype(float).fillna(0.0),
+        ),
+    ]
+    return rows
+
+
+def _beyond(scenario: Scenario, termed: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    began = periods["start_years"].to_numpy()[termed["in_service_ordinal"].to_numpy(int)]
+    end_years = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
+    _, charge = charge_after_horizon(scenario, termed, began, end_years)
+    last = termed.assign(paid_period=periods.index[-1], timing="end")
+    return _paid(last, "commitment_after_horizon", "opex", charge)
+
+
+def hours_after_horizon(termed: pd.DataFrame, periods: pd.DataFrame) -> np.ndarray:
+    """Return the hours of each term that fall after the horizon, 8,760 a year."""
+    end_years = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
+    began = periods["start_years"].to_numpy()[termed["in_service_ordinal"].to_numpy(int)]
+    return np.maximum(began + termed["service_years"].to_numpy(float) - end_years, 0.0) * HOURS_PER_YEAR
+
+
+def _warranty(
+    scenario: Scenario, stand: pd.DataFrame, bought: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame
+) -> list[pd.DataFrame]:
+    """Return what the warranty pays of maintenance and parts: taken off what installed units cost to keep."""
+    covered = bought[bought["warranty_years"].astype(float).fillna(0.0) > 0].merge(alive, on=ORDER)
+    began = periods["start_years"].to_numpy()[covered["in_service_ordinal"].to_numpy(int)]
+    start = covered["alive_period"].map(periods["start_years"]).to_numpy(float)
+    length = covered["alive_period"].map(periods["years"]).to_numpy(float)
+    years = np.clip(began + covered["warranty_years"].to_numpy(float) - start, 0.0, length)
+    price = lot_prices(scenario, stand, covered).to_numpy(float)
+    kept = covered.assign(paid_period=covered["alive_period"], timing="mid")
+    return [
+        _paid(kept, line, "opex", -price * share.to_numpy(float) * years)
+        for line, share in upkeep_shares(covered).items()
+    ]
+
+
+__all__ = ["CHARGES", "MILESTONES", "delivery_dates", "milestones", "order_costs", "payment_moments"]

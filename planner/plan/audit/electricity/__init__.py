@@ -1,0 +1,1 @@
+"""Electricity bills recomputed from the tariff tables and kW at the meter."""

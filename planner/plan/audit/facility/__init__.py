@@ -1,0 +1,1 @@
+"""Places recomputed: power, halls, cooling, rent, generation, carbon and water."""

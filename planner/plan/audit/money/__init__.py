@@ -1,0 +1,1 @@
+"""Every cost line and the three ledgers, recomputed."""

@@ -1,0 +1,103 @@
+"""Requests sent to token services: may they serve them, within their limits, and what does it cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.plan.audit.books import Books
+from planner.plan.audit.facts import at
+from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.report import Check, breaches, compare, total
+from planner.units import SECONDS_PER_HOUR
+
+SERVICE = "service:"
+"""Begins the name under which a token service stands beside operating points."""
+
+
+def routed_requests(books: Books) -> pd.DataFrame:
+    """Return requests/s by workload, shape, period, block, whether routed to a site or sent to a service."""
+    names = ["workload", "shape", "region", "period", "block", "requests_per_s"]
+    return pd.concat(
+        [books["flows"][names], *([books.api[names]] if len(books.api) else [])], ignore_index=True
+    )
+
+
+def sent(books: Books) -> pd.DataFrame:
+    """Return what is sent to services with the requests of the block, the service's terms and the tokens."""
+    rows = books.api
+    services = books.facts.table("api_offers", "api_offer")
+    about = at(services, rows, ["api_offer"])
+    tokens = at(books.tokens, rows, ["workload", "shape"])
+    return rows.assign(
+        requests=rows["requests_per_s"].astype(float) * books.hours_of(rows) * SECONDS_PER_HOUR,
+        fx=books.facts.fx(about["currency"]),
+        quality=about["quality_pass_fraction"].astype(float).fillna(1.0),
+        **{name: about[name] for name in about.columns if name.startswith(("price", "available", "regions"))},
+        service_model=about["model"],
+        service_ttft_ms=about["ttft_ms"].astype(float),
+        service_tpot_ms=about["tpot_ms"].astype(float),
+        **{name: tokens[name] for name in ("reference_mtok", "generated_mtok", "input_mtok")},
+    )
+
+
+def api_made(books: Books) -> pd.DataFrame:
+    """Return the tokens services make, under the names of operating points: effective and generated Mtok."""
+    rows = sent(books)
+    return rows[["workload", "period", "block"]].assign(
+        point=SERVICE + rows["api_offer"],
+        site=rows["region"],
+        cooling=rows["shape"],
+        effective_mtok=rows["requests"] * rows["reference_mtok"] * rows["quality"],
+        generated_mtok=rows["requests"] * rows["generated_mtok"],
+    )
+
+
+def api_entries(books: Books) -> pd.DataFrame:
+    """Return the cost of tokens bought: prompts and answers of every attempt, cached prompts at their own price."""
+    rows = sent(books)
+    cached = at(books.facts.workloads["cached_input_fraction"], rows, ["workload"]).astype(float).fillna(0.0)
+    full = rows["price_input_per_mtok"].astype(float)
+    cheap = rows["price_cached_input_per_mtok"].astype(float)
+    cheap = cheap.where(cheap.notna(), full)
+    per_request = rows["input_mtok"] * (full * (1.0 - cached) + cheap * cached)
+    per_request = per_request + rows["generated_mtok"] * rows["price_output_per_mtok"].astype(float)
+    trend = 1.0 + rows["price_trend_fraction_per_year"].astype(float).fillna(0.0)
+    index = np.power(trend.to_numpy(float), books.period_of(rows, "start_years").astype(float))
+    labels = rows[["workload", "period"]]
+    return entries(labels, "api_tokens", "opex", "mid", rows["requests"] * per_request * rows["fx"] * index)
+
+
+def api_admissible(books: Books) -> Check:
+    """Return the check that services serve only their model, in their regions and time, within latency targets."""
+    rows = sent(books)
+    about = at(books.facts.workloads, rows, ["workload"])
+    start = pd.Series(books.period_of(rows, "start_date"), index=rows.index)
+    late = start > rows["available_until"]
+    wrong = about["model"].ne(rows["service_model"]) | (start < rows["available_from"]) | late
+    for target in ("ttft_ms", "tpot_ms"):
+        stated = about[target].astype(float)
+        wrong |= stated.notna() & ~(rows[f"service_{target}"] <= stated)
+    tokens = books.facts.scenario.tables["shapes"].set_index(["workload", "shape"])["output_tokens"]
+    generated = at(tokens, rows, ["workload", "shape"]).astype(float) * about["reasoning_ratio"].astype(float)
+    whole = rows["service_ttft_ms"] + rows["service_tpot_ms"] * generated
+    wrong |= about["e2e_ms"].notna() & ~(whole <= about["e2e_ms"].astype(float))
+    away = [
+        isinstance(names, tuple) and bool(names) and region not in names
+        for names, region in zip(rows["regions"], rows["region"], strict=True)
+    ]
+    broken = wrong | np.array(away, dtype=bool)
+    return breaches("api_admissible", "api", rows, broken, ["api_offer", "workload", "region", "period"])
+
+
+def api_allowance(books: Books) -> Check:
+    """Return the check that a service's input and output tokens of a period are within its limit."""
+    rows = sent(books)
+    taken = total(
+        rows["requests"] * (rows["input_mtok"] + rows["generated_mtok"]), rows, ["api_offer", "period"]
+    )
+    table = taken.rename("left").reset_index()
+    limit = at(books.facts.table("api_offers", "api_offer")["mtok_per_period"], table, ["api_offer"]).astype(
+        float
+    )
+    return compare("api_allowance", "api_allowance", table.assign(right=limit)[limit.notna()], "<=")

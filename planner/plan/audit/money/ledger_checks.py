@@ -1,0 +1,375 @@
+"""The accounting and the cash ledger: recomputed, and reconciled with the economic one line by line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.plan.audit.facility.path import first_powered
+from planner.plan.audit.facts import LOT
+from planner.plan.audit.money.accounts import Accounts
+from planner.plan.audit.money.commitment_costs import termed_orders
+from planner.plan.audit.money.resales import resale_values, sold_again
+from planner.plan.audit.money.write_offs import own_write_offs
+from planner.plan.audit.orders.standing import STAND
+from planner.plan.audit.report import Check, beside, compare, total
+
+SUNK = "sunk_book_value"
+PLACE = ["line", "site", "offer"]
+OPERATING = ("depreciation", "operating expense", "lease depreciation", "lease interest")
+RENT = {"lease": "lease", "reserved": "reserved_rent"}
+
+
+def asset_cost(books: Accounts) -> Check:
+    """Return the check that what is capitalised is the capex paid, by line, site and offer, and the book value
+    of lots.
+    """
+    own, assets = books.ledger, books["assets"]
+    spent = own[own["kind"].eq("capex") & own["timing"].ne("end")]
+    lots = own[own["line"] == SUNK]
+    both = pd.concat([spent, lots], ignore_index=True)
+    rows = beside(total(assets["cost"], assets, PLACE), total(both["amount"], both, PLACE))
+    return compare("asset_cost", "accounting", rows, "==")
+
+
+def asset_terms(books: Accounts) -> Check:
+    """Return the check of bought hardware's first day in service, life, residual and method by its class."""
+    orders, periods = books.orders, books.facts.periods
+    orders = orders[orders["mode"] == "purchase"].drop_duplicates([*STAND, "period"])
+    due = orders.set_index([*STAND, "period"])
+    assets = books["assets"]
+    hardware = assets[assets["offer"].notna() & assets["line"].ne(SUNK) & assets["cost"].gt(0.0)]
+    place = [*STAND, "decided_period"]
+    hardware = hardware[pd.MultiIndex.from_frame(hardware[place]).isin(due.index)]
+    key = pd.MultiIndex.from_frame(hardware[place])
+    policy = books.facts.table("depreciation", "asset_class").reindex(due["asset_class"].reindex(key))
+    starts = periods["start_years"].to_numpy()
+    first = due["first"].reindex(key).to_numpy(float)
+    began = starts[np.nan_to_num(np.minimum(first, len(periods) - 1)).astype(int)]
+    stated = policy["book_life_years"].to_numpy(float)
+    own = {
+        "in_service_years": began,
+        "book_life_years": np.where(np.isnan(stated), due["life_years"].reindex(key).to_numpy(float), stated),
+        "book_residual_fraction": policy["book_residual_fraction"]
+        .fillna(0.0)
+        .where(hardware["disposed_years"].isna().to_numpy(), 0.0)
+        .to_numpy(float),
+    }
+    parts = [
+        hardware[PLACE].assign(quantity=name, left=hardware[name], right=right) for name, right in own.items()
+    ]
+    method = policy["book_method"].fillna("straight_line").to_numpy()
+    parts.append(_units_disposed(books, hardware))
+    parts.append(_modules_in_service(books))
+    agrees = (hardware["book_method"].to_numpy() == method).astype(float)
+    parts.append(hardware[PLACE].assign(quantity="book_method", left=agrees, right=1.0))
+    return compare("asset_terms", "accounting", pd.concat(parts, ignore_index=True), "==", floor=1e-3)
+
+
+def _units_disposed(books: Accounts, hardware: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of each purchase's cost that leaves with the units taken out again, by when it leaves."""
+    place = [*STAND, "decided_period", "disposed_years"]
+    whole = hardware[hardware["line"] == "hardware_purchase"]
+    gone = whole[whole["disposed_years"].notna()]
+    share = total(gone["cost"], gone, place)
+    cost = total(whole["cost"], whole, place[:-1])
+    stated = share / cost.reindex(share.index.droplevel("disposed_years")).to_numpy(float)
+    out = sold_again(books).rename(columns={"period": "decided_period", "sold_years": "disposed_years"})
+    own = total(out["units"].astype(float) / out["ordered_units"].astype(float), out, place)
+    lots = books["assets"][books["assets"]["line"].eq(SUNK)]
+    left = lots[lots["disposed_years"].notna()]
+    retired = resale_values(books)
+    fleet = books.facts.scenario.tables["fleet"]
+    booked = pd.Series(fleet["book_value"].to_numpy(float), index=(LOT + fleet["fleet"]).astype("str"))
+    value = retired["offer"].map(booked).fillna(0.0).astype(float)
+    taken = retired.assign(
+        cost=value * retired["units"].astype(float) / retired["lot_units"].astype(float),
+        disposed_years=books.period_of(retired, "start_years").astype(float),
+    )
+    taken = taken[value > 0.0]
+    key = ["offer", "disposed_years"]
+    return pd.concat(
+        [
+            beside(stated, own).assign(line="hardware_purchase", quantity="share disposed"),
+            beside(total(left["cost"], left, key), total(taken["cost"], taken, key)).assign(
+                line=SUNK, quantity="book value of units taken out"
+            ),
+        ],
+        ignore_index=True,
+    )
+
+
+def _modules_in_service(books: Accounts) -> pd.DataFrame:
+    """Return cost x first year in service of the modules of each site, stated and from the day they carry power."""
+    rows, assets, periods = books["modules"], books["assets"], books.facts.periods
+    stated = assets[assets["line"] == "site_module"]
+    starts = periods["start_years"].to_numpy()
+    began = starts[np.minimum(first_powered(books), len(periods) - 1)]
+    weighed = beside(
+        total(stated["cost"] * stated["in_service_years"], stated, ["site"]),
+        total(rows["cost"] * began, rows, ["site"]),
+    )
+    return weighed.assign(line="site_module", quantity="cost x in_service_years")
+
+
+def depreciation(books: Accounts) -> Check:
+    """Return the check of depreciation by line, place and period, and that over its life each asset's cost less
+    residual is written off.
+    """
+    assets, stated = books["assets"], books["accounting"]
+    stated = stated[stated["category"] == "depreciation"]
+    own = own_write_offs(assets, books["finance_periods"])
+    key = [*PLACE, "period"]
+    rows = beside(total(stated["amount"], stated, key), total(own["amount"], own, key)).assign(
+        quantity="period"
+    )
+    whole = assets["cost"] * (1.0 - assets["book_residual_fraction"])
+    life = beside(total(stated["amount"], stated, PLACE), total(whole, assets, PLACE)).assign(quantity="life")
+    return compare("depreciation", "accounting", pd.concat([rows, life], ignore_index=True), "==")
+
+
+def book_value(books: Accounts) -> Check:
+    """Return the check of book values: opening is the closing before, closing = opening + paid - depreciation."""
+    value, assets, stated = books["book_value"], books["assets"], books["accounting"]
+    carried = value.groupby("asset_class")["closing"].shift()
+    booked = assets[assets["line"] == SUNK]
+    lots = total(booked["cost"], booked, ["asset_class"])
+    first = value["asset_class"].map(lots).fillna(0.0)
+    labels = value[["asset_class", "period"]]
+    moved = value["opening"] + value["paid"] - value["depreciation"]
+    parts = [
+        labels.assign(quantity="opening", left=value["opening"], right=carried.fillna(first)),
+        labels.assign(quantity="closing", left=value["closing"], right=moved),
+    ]
+    stated = stated[stated["category"] == "depreciation"]
+    parts.append(
+        beside(
+            total(value["depreciation"], value, ["period"]), total(stated["amount"], stated, ["period"])
+        ).assign(quantity="depreciation")
+    )
+    return compare("book_value", "accounting", pd.concat(parts, ignore_index=True), "==")
+
+
+def commitments(books: Accounts) -> Check:
+    """Return the check of every lease and reservation: paid inside the horizon, owed after it, charged for it."""
+    stated, own, ledger = books["commitments"], termed_orders(books), books.ledger
+    key = [*STAND, "period"]
+    parts = [
+        beside(total(stated[name], stated, key), total(own["units"] * value, own, key)).assign(quantity=name)
+        for name, value in (
+            ("owed_after_horizon", own["open_yearly"] * own["left"]),
+            ("charge_at_horizon_end", own["charge"]),
+        )
+    ]
+    paid = ledger[ledger["line"].isin(RENT.values())]
+    place = ["line", "site", "offer"]
+    parts.append(
+        beside(total(stated["paid_in_horizon"], stated, place), total(paid["amount"], paid, place)).assign(
+            quantity="paid_in_horizon"
+        )
+    )
+    return compare("commitments", "cash", pd.concat(parts, ignore_index=True), "==")
+
+
+def cash_payments(books: Accounts) -> Check:
+    """Return the check of cash before loans and tax, by line, place and period: the payments of the economic ledger
+    inside the horizon, the rest of each term after it, and what assets are sold for at the end of their life.
+    """
+    cash, own, calendar = books["cash"], books.ledger, books["finance_periods"]
+    inside = cash["period"].map(calendar.set_index("period")["inside"]).astype(bool)
+    paid = own[own["kind"].isin(("capex", "opex")) & own["timing"].ne("end")]
+    key = [*PLACE, "period"]
+    now = cash[inside & cash["category"].isin(("capex", "opex"))]
+    parts = [
+        beside(total(now["amount"], now, key), total(paid["amount"], paid, key)).assign(quantity="horizon")
+    ]
+    termed = termed_orders(books)
+    termed = termed.assign(line=termed["mode"].map(RENT))
+    later = cash[~inside & cash["category"].eq("opex")]
+    owed = total(termed["units"] * termed["open_yearly"] * termed["left"], termed, PLACE)
+    parts.append(beside(total(later["amount"], later, PLACE), owed).assign(quantity="after"))
+    sold, assets = cash[cash["category"] == "sold at end of life"], books["assets"]
+    kept = total(-assets["cost"] * assets["book_residual_fraction"], assets, PLACE)
+    parts.append(beside(total(sold["amount"], sold, PLACE), kept).assign(quantity="sold"))
+    return compare("cash_payments", "cash", pd.concat(parts, ignore_index=True), "==")
+
+
+def loans(books: Accounts) -> Check:
+    """Return the check of loans: drawn is the stated share of capex, all is repaid, interest by the level payment.
+
+    A loan of P pays CRF P a year for T years, so all its payments sum to CRF T P when periods are whole years; between
+    payments interest compounds, so shorter periods pay less: checked as an upper limit, and above zero interest.
+    """
+    settings, own, cash = books.facts.scenario.settings, books.ledger, books["cash"]
+    capex = own[own["kind"].eq("capex") & own["timing"].ne("end")]
+    spent = total(capex["amount"], capex, [*PLACE, "period"]).clip(lower=0.0).sum()
+    by = cash.groupby("category")["amount"].sum()
+    drawn, repaid, interest = (
+        float(by.get(name, 0.0)) for name in ("loan drawn", "loan repaid", "loan interest")
+    )
+    debt = settings.debt_share_fraction * spent
+    rate = (
+        settings.discount_rate_fraction
+        if settings.loan_rate_fraction is None
+        else settings.loan_rate_fraction
+    )
+    years = settings.loan_term_years
+    level = debt * (rate * years / (1.0 - (1.0 + rate) ** -years) - 1.0) if rate else 0.0
+    rows = [
+        {"quantity": "drawn", "left": -drawn, "right": debt},
+        {"quantity": "repaid", "left": repaid, "right": debt},
+        {"quantity": "interest", "left": interest, "right": min(max(interest, 0.0), level)},
+    ]
+    return compare("loans", "cash", pd.DataFrame(rows), "==")
+
+
+def tax(books: Accounts) -> Check:
+    """Return the check of tax: the rate on the expenses of each period in the books, and the same sum in cash."""
+    rate = books.facts.scenario.settings.tax_rate_fraction
+    stated, cash = books["accounting"], books["cash"]
+    charged = stated[stated["category"] == "income tax"]
+    before = stated[stated["category"] != "income tax"]
+    rows = beside(
+        total(charged["amount"], charged, ["period"]), -rate * total(before["amount"], before, ["period"])
+    )
+    saved = float(cash.loc[cash["category"] == "tax saved", "amount"].sum())
+    life = pd.DataFrame([{"period": "over life", "left": saved, "right": float(charged["amount"].sum())}])
+    return compare("tax", "cash", pd.concat([rows, life], ignore_index=True), "==")
+
+
+def idle_capacity(books: Accounts) -> Check:
+    """Return the check that idle is the share of their hours in which bought and rented units do not work."""
+    stated, fleet, hourly, serving = books["accounting"], books.fleet, books.hourly, books.serving
+    unit = ["period", "site", "product"]
+    whole = fleet[~fleet["hourly"]]
+    hours = pd.concat(
+        [
+            whole[unit].assign(hours=whole["units"] * books.period_of(whole, "hours")),
+            hourly[unit].assign(hours=hourly["units"] * books.hours_of(hourly)),
+        ],
+        ignore_index=True,
+    )
+    split = stated[stated["use"].isin(("used", "idle")) & stated["product"].notna()]
+    held = total(hours["hours"], hours, unit)
+    busy = (
+        total(serving["units_running"] * books.hours_of(serving), serving, unit)
+        .reindex(held.index)
+        .fillna(0.0)
+    )
+    idle = split[split["use"] == "idle"]
+    own = (1.0 - (busy / held).clip(upper=1.0)).reindex(total(split["amount"], split, unit).index).fillna(1.0)
+    rows = beside(total(idle["amount"], idle, unit), own * total(split["amount"], split, unit))
+    return compare("idle_capacity", "accounting", rows, "==")
+
+
+def reconciliation(books: Accounts) -> Check:
+    """Return the check that the three ledgers meet in every cost line, each side taken from its own ledger.
+
+    economic less values at the end of the horizon = paid in the horizon; paid before, in and after the horizon =
+    expensed in and after it; present value + discounting = economic; and the stated table is these numbers.
+    """
+    own, cash, stated = books.ledger, books["cash"], books["accounting"]
+    table = books["reconciliation"].set_index("line")
+    inside = books["finance_periods"].set_index("period")["inside"]
+    counted = own[own["kind"].isin(("capex", "opex"))]
+    ended = counted[counted["timing"] == "end"]
+    booked = own[own["line"] == SUNK]
+    sides = {
+        "present_value": total(counted["discounted"], counted, ["line"]),
+        "economic": total(counted["amount"], counted, ["line"]),
+        "value_at_horizon_end": total(ended["amount"], ended, ["line"]),
+        "paid_before": total(booked["amount"], booked, ["line"]),
+        "paid_in_horizon": _when(cash, inside, True),
+        "paid_after": _when(cash, inside, False),
+        "expensed_in_horizon": _when(stated, inside, True),
+        "expensed_after": _when(stated, inside, False),
+    }
+    parts = [beside(table[name], side).assign(quantity=name) for name, side in sides.items()]
+    both = pd.DataFrame(sides).fillna(0.0)
+    meets = {
+        "economic = cash": (both["economic"] - both["value_at_horizon_end"], both["paid_in_horizon"]),
+        "cash = accounting": (
+            both["paid_before"] + both["paid_in_horizon"] + both["paid_after"],
+            both["expensed_in_horizon"] + both["expensed_after"],
+        ),
+        "discounting": (table["present_value"] + table["discounting"], table["economic"]),
+        "over life": (table["paid_over_life"], table["expensed_over_life"]),
+    }
+    # Loans and tax are no cost of the economic ledger.
+    financing = ("loans", "income_tax")
+    for name, (left, right) in meets.items():
+        kept = left.index if name != "economic = cash" else left.index.difference(financing, sort=False)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "line": kept,
+                    "quantity": name,
+                    "left": left[kept].to_numpy(),
+                    "right": right[kept].to_numpy(),
+                }
+            )
+        )
+    rows = pd.concat(parts, ignore_index=True)
+    return compare("reconciliation", "ledgers", rows, "==")
+
+
+def _when(rows: pd.DataFrame, inside: pd.Series, wanted: bool) -> pd.Series:
+    fits = rows[rows["period"].map(inside).astype(bool) == wanted]
+    return total(fits["amount"], fits, ["line"])
+
+
+def chargeback(books: Accounts) -> Check:
+    """Return the check that each view of the chargeback sums to the operating expense of the period, and that what
+    is by use nobody's is the idle capacity.
+    """
+    charged, stated = books["chargeback"], books["accounting"]
+    inside = books["finance_periods"].set_index("period")["inside"]
+    spent = stated[stated["category"].isin(OPERATING) & stated["period"].map(inside).astype(bool)]
+    whole = total(spent["amount"], spent, ["period"])
+    parts = [
+        beside(total(rows["amount"], rows, ["period"]), whole).assign(view=view)
+        for view, rows in charged.groupby("view", sort=False)
+    ]
+    idle = spent[spent["use"] == "idle"]
+    nobody = charged[charged["view"].eq("by use") & charged["business"].eq("idle capacity")]
+    busy = books.serving["period"].unique()
+    own = total(idle["amount"], idle, ["period"])
+    rows = beside(total(nobody["amount"], nobody, ["period"]), own).assign(view="idle by use")
+    parts.append(rows[rows["period"].isin(busy)])
+    return compare("chargeback", "accounting", pd.concat(parts, ignore_index=True), "==")
+
+
+def investment(books: Accounts) -> Check:
+    """Return the check that the net present value against each baseline is its cost less the plan's."""
+    case = books["investment"]
+    case = case[case["measure"] == "NPV"].set_index("baseline")["value"]
+    costs = books.plan.frames.get("baselines")
+    rows = [] if costs is None else costs[costs["total_cost"].notna()].to_dict("records")
+    own = books.ledger
+    plan = float(own.loc[own["kind"].isin(("capex", "opex")), "discounted"].sum())
+    scale = max(abs(plan), 1.0)
+    compared = [
+        {
+            "baseline": row["baseline"],
+            "left": (float(case.get(row["baseline"], np.nan)) + plan) / scale,
+            "right": row["total_cost"] / scale,
+        }
+        for row in rows
+    ]
+    return compare("investment", "cash", pd.DataFrame(compared, columns=["baseline", "left", "right"]), "==")
+
+
+CHECKS = (
+    chargeback,
+    investment,
+    asset_cost,
+    asset_terms,
+    depreciation,
+    book_value,
+    commitments,
+    cash_payments,
+    loans,
+    tax,
+    idle_capacity,
+    reconciliation,
+)

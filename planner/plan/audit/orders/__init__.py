@@ -1,0 +1,1 @@
+"""Orders and fleet recomputed: units, dates, contracts, where a unit may stand."""

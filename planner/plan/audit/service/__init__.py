@@ -1,0 +1,1 @@
+"""Demand, routing, latency, pools, losses, quotas and priority, recomputed."""
