@@ -48,7 +48,7 @@ def _no_plan_lines(content: Content) -> list[str]:
 def _orders_line(content: Content) -> str:
     orders = content.frame("orders")
     if orders.empty:
-        return "Order nothing: the installed fleet serves the demand."
+        return _no_orders_line(content)
     parts = []
     for mode, verb in MODE_VERBS.items():
         held = orders[orders["mode"] == mode]
@@ -59,12 +59,44 @@ def _orders_line(content: Content) -> str:
             )
             more = f" and {len(units) - 3} more products" if len(units) > 3 else ""
             parts.append(f"{verb}{' ' if mode in COMMITTED else ' up to '}{named}{more}")
+    services = _services(content)
+    parts += [f"buy tokens of {services}"] if services else []
     parts += _taken_out(content)
     day = "order_by_date" if "order_by_date" in orders else "order_date"
     first = orders[orders["mode"].isin(COMMITTED)][day].min()
     due = "" if pd.isna(first) else f". First order due by {pd.Timestamp(first).date()}"
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}{due}."
+
+
+def _no_orders_line(content: Content) -> str:
+    """Return what serves where no unit is ordered; a lot that is taken out early is still a decision."""
+    forecast = content.frame("demand", ["requests_per_s"])
+    runs = content.frame("serving", ["requests_per_s"])
+    by_fleet = bool((runs["requests_per_s"].astype(float) > 0).any())
+    services = _services(content)
+    taken = "".join(f"; {part}" for part in _taken_out(content))
+    if not float(forecast["requests_per_s"].sum()):
+        return f"Order nothing: no demand is forecast{taken}."
+    if services:
+        both = (
+            f"the installed fleet and tokens of {services} serve"
+            if by_fleet
+            else f"tokens of {services} serve"
+        )
+        return f"Order no units: {both} the demand{taken}."
+    if by_fleet:
+        return f"Order nothing: the installed fleet serves the demand{taken}."
+    return f"Order nothing: no optional demand is worth its cost{taken}."
+
+
+def _services(content: Content) -> str:
+    """Return the token services in use, the most used first; nothing where there are none."""
+    sent = content.frame("api", ["api_offer", "requests_per_s"])
+    used = sent["requests_per_s"].astype(float).groupby(sent["api_offer"]).sum()
+    names = list(used[used > 0].sort_values(ascending=False, kind="stable").index)
+    more = f" and {len(names) - 3} more services" if len(names) > 3 else ""
+    return ", ".join(map(str, names[:3])) + more
 
 
 def _taken_out(content: Content) -> list[str]:
@@ -129,6 +161,8 @@ def _baseline_line(content: Content) -> str:
         cost = number_or_nan(row.total_cost)
         if math.isfinite(cost) and total:
             parts.append(f"{row.baseline} costs {_difference(cost / total - 1)}")
+        elif math.isfinite(cost):
+            parts.append(f"{row.baseline} costs {short_number(cost)} {content.currency}")
         else:
             parts.append(f"{row.baseline} is {row.status}")
     return f"Against this plan: {'; '.join(parts)}." if parts else "No baseline was computed."

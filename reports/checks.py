@@ -54,7 +54,7 @@ def formula_checks(content: Content, calculation: Calculation) -> list[Check]:
                 True,
             )
         )
-    results = (
+    results = [
         ("Total cost, undiscounted: formula = ledger", calculation.total, float(costs["amount"].sum())),
         (
             "Total cost, present value: formula = plan",
@@ -67,12 +67,10 @@ def formula_checks(content: Content, calculation: Calculation) -> list[Check]:
             calculation.tokens_discounted,
             content.number("effective_mtok_discounted"),
         ),
-        (
-            "Cost per million effective tokens: formula = plan",
-            calculation.unit_cost,
-            content.number("cost_per_mtok_effective"),
-        ),
-    )
+    ]
+    if content.number("effective_mtok") > 0:
+        unit = "Cost per million effective tokens: formula = plan"
+        results.append((unit, calculation.unit_cost, content.number("cost_per_mtok_effective")))
     return [
         *checks,
         *(Check(what, "horizon", f"=Calc!{at.constant}", value, True) for what, at, value in results),

@@ -216,7 +216,7 @@ def _budgets_are_kept(content: Content) -> Check | None:
 def _depreciation_is_the_books(content: Content) -> Check | None:
     metrics = content.frame("metrics", ["metric", "value"])
     part = metrics.loc[metrics["metric"] == "accounting cost: accelerator depreciation", "value"]
-    if part.empty:
+    if part.empty or not content.number("effective_mtok") > 0:
         return None
     reported = float(part.iloc[0]) * content.number("effective_mtok")
     off = depreciation(content)
@@ -253,7 +253,11 @@ def _inputs_are_dated(content: Content) -> Check:
 
 
 def _headlines_present(content: Content) -> Check:
-    missing = [key for key in REQUIRED if not np.isfinite(content.number(key))]
+    # Where no token is served, a cost per token does not exist.
+    needed = [
+        key for key in REQUIRED if key != "cost_per_mtok_effective" or content.number("effective_mtok") > 0
+    ]
+    missing = [key for key in needed if not np.isfinite(content.number(key))]
     return Check(
         "Headline numbers that are missing", ", ".join(missing) or "all present", float(len(missing)), 0.0
     )

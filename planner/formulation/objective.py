@@ -9,6 +9,18 @@ from planner.coefficients import LABELS, Coefficients, discounted
 from planner.coefficients.service.serving import requests_in_block
 from planner.formulation.blocks import ColumnIndex
 
+TERM = {
+    "line": "str",
+    "kind": "str",
+    "paid_period": "str",
+    "timing": "str",
+    "amount": "float64",
+    "column": "int64",
+    "family": "str",
+    "discount_factor": "float64",
+}
+"""What every cost row states, besides the labels of its family; also where nothing in the plan has a price."""
+
 
 def cost_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return every cost row with its column, discount factor and ledger labels: the one source of objective and ledger.
@@ -18,7 +30,7 @@ def cost_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     DataFrame: family, the family's label columns, column (-1 for constants), line, kind, paid_period, timing, amount,
     discount_factor.
     """
-    parts = []
+    parts = [pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in TERM.items()})]
     for family, table in c.costs.items():
         if table.empty:
             continue

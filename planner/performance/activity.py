@@ -96,7 +96,10 @@ def _facts(
     columns = [name for name in ENGINE_COLUMNS if name not in ("software", "quality_pass_fraction")]
     lengths = shapes[["workload", "shape", "input_tokens", "generated_tokens", "uncached_tokens"]]
     rows = points[POINT_COLUMNS].reset_index(drop=True)
-    rows = rows.assign(chip=rows["product"].map(tables["products"].set_index("product")["chip"]))
+    # Without a product, or without a point, mapped names would be numbers.
+    rows = rows.assign(
+        chip=rows["product"].map(tables["products"].set_index("product")["chip"]).astype("str")
+    )
     rows = rows.merge(engines[columns], on="engine", how="left")
     rows = rows.merge(lengths, on=["workload", "shape"], how="left")
     hit = rows["input_tokens"] * (1.0 - rows["cache_hit_fraction"].astype(float))

@@ -119,7 +119,8 @@ def _solved(
 
 
 def _served(model: PlanModel, lost: float | None) -> float:
-    asked = float(np.abs(model.problem.row_block("demand_balance").rhs).sum())
+    balances = [block for block in model.problem.rows if block.family == "demand_balance"]
+    asked = sum(float(np.abs(block.rhs).sum()) for block in balances)
     return 1.0 if lost is None or asked == 0 else max(0.0, 1.0 - lost / asked)
 
 

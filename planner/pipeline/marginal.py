@@ -37,6 +37,12 @@ PRICED = (
     "must_serve",
 )
 PLACE = ["workload", "shape", "ttft_class", "site", "period", "block"]
+MARGINAL = dict.fromkeys(("kind", "phase", "workload", "region", "period"), "str") | {
+    "value": "float64",
+    "unit": "str",
+}
+DUALS = {"kind": "str", "family": "str", "label": "str", "dual": "float64"}
+"""Columns of the two frames and their types, which a frame without a row has too."""
 
 
 def marginal_costs(
@@ -57,9 +63,8 @@ def marginal_costs(
         Ratio at which the duals were taken (objective cost - ratio x tokens): the tokens' worth is added back, so
         that the value is cost alone. 0 where cost itself was minimised.
     """
-    columns = ["kind", "phase", "workload", "region", "period", "value", "unit"]
     if solution.row_duals is None or not solution.termination.has_values:
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=list(MARGINAL)).astype(MARGINAL)
     flows = model.columns.frame("flow")
     flows = flows.assign(rate=np.maximum(solution.values[flows["column"].to_numpy(int)], 0.0))
     flows = flows[flows["rate"] > 0].merge(c.routes, on=["workload", "region", "site"])
@@ -92,14 +97,15 @@ def marginal_costs(
         spent = priced["rate"] * priced["dual"] / priced["period"].map(c.periods["discount_mid"])
         parts.append(priced.assign(volume=volume, spent=spent))
     if not parts:
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=list(MARGINAL)).astype(MARGINAL)
     key = ["phase", "workload", "region", "period"]
     total = pd.concat(parts, ignore_index=True).groupby(key, sort=False)[["spent", "volume"]].sum()
     total = total[total["volume"] > 0]
     unit = np.where(total.index.get_level_values("phase") == "prefill", "Mtok input", "Mtok output")
-    return total.assign(
+    rows = total.assign(
         kind=kind, value=total["spent"] / total["volume"], unit=[f"{c.settings.currency}/{u}" for u in unit]
-    ).reset_index()[columns]
+    )
+    return rows.reset_index()[list(MARGINAL)].astype(MARGINAL)
 
 
 def _tokens_per_rate(c: Coefficients, model: PlanModel, solution: Solution) -> pd.DataFrame:
@@ -119,10 +125,9 @@ def _tokens_per_rate(c: Coefficients, model: PlanModel, solution: Solution) -> p
 
 def dual_frame(model: PlanModel, solution: Solution, kind: str) -> pd.DataFrame:
     """Return kind, family, label, dual (present value per unit of the row) of the limits that bind."""
-    columns = ["kind", "family", "label", "dual"]
+    parts = [pd.DataFrame(columns=list(DUALS))]
     if solution.row_duals is None:
-        return pd.DataFrame(columns=columns)
-    parts = []
+        return parts[0].astype(DUALS)
     for block in model.problem.rows:
         if block.family not in PRICED:
             continue
@@ -133,4 +138,4 @@ def dual_frame(model: PlanModel, solution: Solution, kind: str) -> pd.DataFrame:
         parts.append(
             pd.DataFrame({"kind": kind, "family": block.family, "label": text, "dual": duals[binding]})
         )
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return pd.concat(parts, ignore_index=True).astype(DUALS)

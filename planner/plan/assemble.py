@@ -16,6 +16,7 @@ from planner.formulation.blocks import ColumnIndex
 from planner.formulation.colocation_constraints import settled_rent
 from planner.inputs import Scenario
 from planner.performance import PointSet
+from planner.plan.columns import settled_types
 from planner.plan.decisions import decision_frames
 from planner.plan.finance import finance_frames, finance_headline, finance_views
 from planner.plan.ledger import cost_ledger, liability_after_horizon, peaks_after_horizon
@@ -81,7 +82,7 @@ def solved_plan(
     frames |= finance_views(scenario, c, frames)
     headline |= _lists(frames)
     headline["finance"] = finance_headline(frames)
-    return Plan(headline, frames, scenario)
+    return Plan(headline, {name: settled_types(frame) for name, frame in frames.items()}, scenario)
 
 
 def _order_cost(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.Series:

@@ -46,6 +46,32 @@ def _kind(where: str, column: pd.Series) -> str:
     return FILLED_TEXT if len(column) and not missing.any() else TEXT
 
 
+def settled_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with every column of a kind: what holds numbers only is numbers, a column without a cell text.
+
+    A stage that finds nothing to sum, map or stack leaves columns that may hold anything; what they hold does not
+    depend on what a plan happens to buy.
+
+    >>> settled_types(pd.DataFrame({"units": pd.Series([1.5], dtype=object), "site": pd.Series([None])})).dtypes
+    units    float64
+    site         str
+    dtype: object
+    """
+    loose = [name for name, kind in frame.dtypes.items() if isinstance(kind, np.dtype) and kind.kind == "O"]
+    return frame.assign(**{str(name): _settled(frame[name]) for name in loose}) if loose else frame
+
+
+def _settled(column: pd.Series) -> pd.Series:
+    known = column.dropna()
+    if known.empty or known.map(lambda cell: isinstance(cell, str)).all():
+        return column.astype("str")
+    if known.map(lambda cell: isinstance(cell, (bool, np.bool_))).all():
+        return column.astype(bool) if len(known) == len(column) else column
+    numbers = (int, float, np.integer, np.floating)
+    plain = known.map(lambda cell: isinstance(cell, numbers) and not isinstance(cell, bool)).all()
+    return column.astype(float) if plain else column
+
+
 def write_frames(folder: Path, frames: Mapping[str, pd.DataFrame]) -> None:
     """Write each frame to ``<folder>/<name>.csv``; the folder must not exist yet."""
     folder.mkdir(parents=True)

@@ -17,7 +17,8 @@ def token_frame(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataF
     key = ["workload", "period"]
     counted = [*key, "effective_mtok", "generated_mtok"]
     made = pd.concat([frames["serving"][counted], frames["api"][counted]], ignore_index=True)
-    made = made.groupby(key, sort=False)[["effective_mtok", "generated_mtok"]].sum()
+    # Without a unit running or a service used the stacked columns would be objects.
+    made = made.astype(dict.fromkeys(counted[2:], float)).groupby(key, sort=False)[counted[2:]].sum()
     sent_on = [*key, "shape", "block", "requests_per_s"]
     flows = pd.concat([frames["flows"][sent_on], frames["api"][sent_on]], ignore_index=True)
     flows = flows.merge(c.blocks[["period", "block", "hours"]], on=["period", "block"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -97,7 +98,9 @@ class Formula:
         left = self.power()
         while sign := self.take("*", "/"):
             right = self.power()
-            left = left * right if sign == "*" else left / right
+            # Both arms of an IF are evaluated: a quotient by zero is no number, and only counts where it is chosen.
+            quotient = left / right if sign == "/" and right else math.nan
+            left = left * right if sign == "*" else quotient
         return left
 
     def power(self) -> Any:

@@ -35,8 +35,8 @@ def investment_frame(
     cost = float(own["discounted"].sum())
     rows: list[Row] = []
     others = frames.get("baseline_costs", pd.DataFrame(columns=["baseline"]))
-    for name, flows in others.groupby("baseline", sort=False):
-        other = _dated(flows, periods)
+    for name in _priced(frames, others):
+        other = _dated(others[others["baseline"] == name], periods)
         years = np.concatenate([own["years"], other["years"]])
         flow = np.concatenate([-own["amount"], other["amount"]])
         saved = float(other["discounted"].sum()) - cost
@@ -74,6 +74,14 @@ def investment_frame(
     return pd.DataFrame(rows, columns=INVESTMENT).astype(
         {name: float if name == "value" else "str" for name in INVESTMENT}
     )
+
+
+def _priced(frames: Mapping[str, pd.DataFrame], flows: pd.DataFrame) -> list[str]:
+    """Return the baselines that have a cost; one that costs nothing has no cash flow, and is compared all the same."""
+    found = frames.get("baselines")
+    if found is None:
+        return list(flows["baseline"].unique())
+    return list(found.loc[found["total_cost"].notna(), "baseline"])
 
 
 def _value_rows(scenario: Scenario, tokens: pd.DataFrame, cost: float, currency: str) -> list[Row]:
