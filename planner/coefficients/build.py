@@ -67,7 +67,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     bill = billing(scenario, assigned, limits)
     bridge = bridging.bridging(scenario, periods)
     builds = site.build_columns(hall, periods)
-    opened = site.openings(scenario, limits, bill, bridge.stands)
+    opened = site.openings(scenario, periods, limits, bill, bridge.stands)
     changes = retrofit.retrofit_columns(scenario, periods)
     colo = colocation.colocation(scenario, periods, opened)
     peaks, peak_blocks = site.peak_charges(scenario, assigned, bill)

@@ -1,4 +1,4 @@
-"""Sites: power at the meter, in the hall and at the racks; space, cooling, openings, billing peaks."""
+"""Sites: power at the meter, in the hall and at the racks; space, cooling, billing peaks."""
 
 from __future__ import annotations
 
@@ -259,25 +259,6 @@ def cooling_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
         stated["capacity_kw"].to_numpy(),
         [terms(rows, units, HALL, "provisioned_kw")],
     )
-
-
-def stay_open(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """A site once opened stays open.
-
-    open[s,t-1] - open[s,t]  <=  0
-    for every site s whose opening costs something, period t after its first
-
-    open  1 while the site is open                                      column open
-
-    Dual: currency; what being allowed to close in t would save (<= 0).
-    """
-    opened = columns.frame("open").merge(c.periods.reset_index()[["period", "ordinal"]], on="period")
-    before = opened.assign(ordinal=opened["ordinal"] + 1)[["site", "ordinal", "column"]]
-    pairs = opened[["site", "period", "ordinal"]].merge(before[["site", "ordinal"]], on=["site", "ordinal"])
-    rows = number_rows(pairs[SITE_PERIOD])
-    dated = rows.assign(ordinal=pairs["ordinal"])
-    parts = [terms(dated, before, ["site", "ordinal"], 1.0), terms(rows, opened, SITE_PERIOD, -1.0)]
-    return row_block("stay_open", rows, "<=", 0.0, parts)
 
 
 def billing_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS
 from planner.performance.measured import at_target_statistic, unmet_targets
+from planner.performance.power import measured_unit_kw
 from planner.performance.roofline_constants import RooflineConstants
 
 
@@ -44,7 +45,7 @@ def opaque_pairs(rows: pd.DataFrame, shapes: pd.DataFrame, products: pd.DataFram
     same_model = pairs["model"].eq(pairs["to_model"]) | (pairs["model"].isna() & pairs["to_model"].isna())
     speaks = (named & pairs["workload"].eq(pairs["to_workload"])) | (~named & same_model)
     speaks &= pairs["shape"].isna() | pairs["shape"].eq(pairs["to_shape"])
-    units = products[["product", "chips_per_unit"]]
+    units = products[["product", "chips_per_unit", "tdp_w"]]
     return pairs[speaks].merge(units, on="product").reset_index(drop=True)
 
 
@@ -72,7 +73,11 @@ def phase_targets(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def opaque_points(
-    pairs: pd.DataFrame, engines: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
+    pairs: pd.DataFrame,
+    products: pd.DataFrame,
+    engines: pd.DataFrame,
+    factors: pd.DataFrame,
+    constants: RooflineConstants,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points taken straight and the rows refused.
 
@@ -96,7 +101,7 @@ def opaque_points(
         columns={"to_workload": "workload", "to_shape": "shape"}
     )
     taken = rated[rated["reason"].eq("")].reset_index(drop=True)
-    return _as_points(taken, engines, constants), refused.assign(ttft_class="")[REFUSED_COLUMNS]
+    return _as_points(taken, products, engines, constants), refused.assign(ttft_class="")[REFUSED_COLUMNS]
 
 
 def units_per_replica(taken: pd.DataFrame) -> pd.Series:
@@ -117,7 +122,9 @@ def opaque_faults(rated: pd.DataFrame) -> pd.Series:
     return reason.mask(reason.eq(""), unmet_targets(rated))
 
 
-def _as_points(taken: pd.DataFrame, engines: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+def _as_points(
+    taken: pd.DataFrame, products: pd.DataFrame, engines: pd.DataFrame, constants: RooflineConstants
+) -> pd.DataFrame:
     quality = taken["engine"].map(engines.set_index("engine")["quality_pass_fraction"]).astype(float)
     chips = taken["chips"].fillna(taken["chips_per_unit"]).fillna(1.0)
     share = taken["phase"].map(
@@ -146,7 +153,7 @@ def _as_points(taken: pd.DataFrame, engines: pd.DataFrame, constants: RooflineCo
             "tpot_ms": taken["target_tpot"],
             "e2e_ms": taken["target_e2e"],
             "quality_pass_fraction": quality.where(taken["engine"].notna(), 1.0),
-            "measured_kw": np.nan,
+            "measured_kw": measured_unit_kw(taken.assign(chips=chips), products),
             "provider": "opaque",
             "band_low_ratio": constants.measured_band_low_ratio,
             "band_high_ratio": constants.measured_band_high_ratio,

@@ -105,8 +105,10 @@ def _stated(
     constants: RooflineConstants,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows = opaque_rows(scenario.tables["operating_points"])
+    limit = scenario.tables["chips"].set_index("chip")["tdp_w"]
+    products = products.assign(tdp_w=products["chip"].map(limit).astype(float))
     pairs = opaque_pairs(rows, shapes, products)
-    return opaque_points(pairs, engines, scenario.tables["statistic_factors"], constants)
+    return opaque_points(pairs, products, engines, scenario.tables["statistic_factors"], constants)
 
 
 def without_served(refused: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:

@@ -123,7 +123,7 @@ def site_frame(
         fleet.groupby(["site", "period"])["units"].sum().gt(0).astype(float).rename("standing").reset_index()
     )
     every = pd.concat(
-        [c.site_limits[["site", "period"]], standing[["site", "period"]]], ignore_index=True
+        [part[["site", "period"]] for part in (c.site_limits, opened, standing)], ignore_index=True
     ).drop_duplicates()
     table = every.merge(chosen, on=["site", "period"], how="left").merge(
         standing, on=["site", "period"], how="left"

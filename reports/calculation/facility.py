@@ -184,10 +184,7 @@ def _per_kw(
 
 def _open(rows: Rows, time: Clock) -> None:
     opened = rows.content.frame("sites", ["site", "period", "open"])
-    sites = rows.content.table("sites")
-    own = set(sites.loc[sites["kind"] != "cloud", "site"].astype(str)) if len(sites) else set()
-    known = opened[opened["site"].astype(str).isin(own)]
-    known = known.assign(share=open_share(known))
+    known = opened.assign(share=open_share(opened))
     wide = by_period(known, ["site"], "share", rows.content.timeline)
     states = dict(
         zip(wide["site"].astype(str), wide[list(rows.content.timeline.names)].to_numpy(float), strict=True)

@@ -51,6 +51,19 @@ SPANS = table(
 )
 
 
+OPENED = {"open_to_serve", "open_with_lot", "failure_opening"}
+"""Families of cloud regions whose opening costs something: the cloud is one, and a lot of ours stands in it."""
+
+OPENINGS = {
+    "openings": table("site period", ("cloud", "t1"), ("cloud", "t2"), ("campus", "t1"), ("campus", "t2")),
+    "fleet_units": table(
+        "offer site cooling period units",
+        ("fleet:old", "hall", "air", "t1", 3.0),
+        ("fleet:hosted", "cloud", "hosted", "t2", 2.0),
+    ),
+}
+
+
 RANKED = {"priority_first", "priority_next"}
 """Families of priorities: code is half optional and comes before chat."""
 
@@ -63,7 +76,9 @@ def ranked():
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
     if name not in TERMS:
-        if name in FAILED:
+        if name in OPENED:
+            case = tiny(**OPENINGS, **failure_terms())
+        elif name in FAILED:
             case = tiny(**failure_terms())
         else:
             case = tiny(spans=SPANS) if name in SPANNING else ranked() if name in RANKED else tiny()
@@ -83,7 +98,7 @@ def test_every_golden_text_belongs_to_a_family():
 
 @pytest.mark.parametrize(("name", "variable"), SPEAKS_OF.items())
 def test_a_family_has_no_row_where_its_variable_has_no_column(name, variable, case, columns):
-    for coefficients in (case, tiny(), tiny(spans=SPANS), ranked()):
+    for coefficients in (case, tiny(), tiny(spans=SPANS), tiny(**OPENINGS), ranked()):
         there = build_columns(coefficients)
         if not len(there.block(variable)):
             assert not len(FAMILIES[name](coefficients, there))
@@ -199,11 +214,13 @@ def test_capacity_holds_more_units_for_a_pool_that_may_carry_less(case, columns)
 
 def test_the_whole_model_holds_the_families_in_reading_order(case):
     both = ranked()
-    model = build_model(replace(case, spans=SPANS, settings=both.settings, workloads=both.workloads))
+    model = build_model(
+        replace(case, spans=SPANS, settings=both.settings, workloads=both.workloads, **OPENINGS)
+    )
     assert [block.family for block in model.problem.rows] == list(FAMILIES)
     bare = build_model(tiny(budgets=case.budgets.iloc[:0], supply=case.supply.iloc[:0]))
     missing = set(FAMILIES) - {block.family for block in bare.problem.rows}
-    assert missing == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING | FAILED | RANKED
+    assert missing == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING | FAILED | RANKED | OPENED
 
 
 def test_the_objective_is_the_present_value_of_each_decision(case):

@@ -402,7 +402,7 @@ def unpowered() -> Scenario:
     """
     tables = base_tables()
     tables["sites"][0] |= {"holding_fraction_per_year": 0.03}
-    tables["sites"].append(CLOUD)
+    tables["sites"].append(CLOUD | {"opening_cost": 5_000, "fixed_cost_per_year": 1_200})
     tables["offers"][0] |= {"available_until": "2027-01-31", "lead_weeks": 10}
     tables["offers"].append(cloud_offer("cloud box", "on_demand", 60, rent_step="period"))
     tables["fleet"] = [

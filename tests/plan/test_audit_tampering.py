@@ -135,6 +135,14 @@ FRAMES = [
         "stay_open", "owned", "sites", "open_fraction", to(0.0), {"site": "campus", "period": "2027-Q4"}
     ),
     Tampering("open_sites", "owned", "sites", "open", to(False), {"site": "campus", "period": "2027-Q4"}),
+    Tampering(
+        "open_to_serve",
+        "unpowered",
+        "sites",
+        "open_fraction",
+        to(0.0),
+        {"site": "cloud", "period": "2027-Q1"},
+    ),
     Tampering("billing_peak", "limited", "peaks", "peak_kw", times(0.99)),
     Tampering("power_levels", "limited", "site_power", "peak_kw", times(1.001), {"level": "facility"}),
     Tampering("power_levels", "limited", "site_power", "usable_kw", plus(10), {"level": "grid"}),

@@ -92,22 +92,26 @@ def build_columns(hall: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
     ].reset_index(drop=True)
 
 
-def openings(scenario: Scenario, limits: pd.DataFrame, bill: Billing, bridged: pd.DataFrame) -> pd.DataFrame:
+def openings(
+    scenario: Scenario, periods: pd.DataFrame, limits: pd.DataFrame, bill: Billing, bridged: pd.DataFrame
+) -> pd.DataFrame:
     """Return site, period where being open costs something by itself, and power is there to open with.
 
-    Power of the grid, or of a generator that can be rented (``bridged``: site, period).
+    Power of the grid, or of a generator that can be rented (``bridged``: site, period). A cloud region has its own.
     """
     sites = scenario.tables["sites"]
     costs = sites["opening_cost"].fillna(0.0) + sites["fixed_cost_per_year"].fillna(0.0)
     fixed = fixed_charges(scenario)
     billed = sites["tariff"].isin(fixed.loc[fixed["price_per_month"] > 0, "tariff"])
     owed = sites["site"].isin([*floored_sites(bill), *bound_by_opening(scenario)])
-    costly = sites.loc[(sites["kind"] != "cloud") & ((costs > 0) | billed | owed), "site"]
+    cloud = sites["kind"] == "cloud"
+    costly = sites.loc[~cloud & ((costs > 0) | billed | owed), "site"]
     rented = pd.MultiIndex.from_frame(limits[["site", "period"]]).isin(
         pd.MultiIndex.from_frame(bridged[["site", "period"]])
     )
     powered = limits[limits["site"].isin(costly) & ((limits["usable_kw"] > 0) | rented)]
-    return powered[["site", "period"]].reset_index(drop=True)
+    hosted = sites.loc[cloud & (costs > 0), ["site"]].merge(periods.reset_index()[["period"]], how="cross")
+    return pd.concat([powered[["site", "period"]], hosted], ignore_index=True)
 
 
 def peak_charges(

@@ -102,6 +102,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             site_checks.cooling_capacity,
             site_checks.stay_open,
             site_checks.open_sites,
+            site_checks.open_to_serve,
             site_checks.billing_peak,
             month_bills.billed_months,
             minimum_bills.minimum_bill,

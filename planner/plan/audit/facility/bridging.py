@@ -42,11 +42,12 @@ def standing(books: Books) -> pd.DataFrame:
 
 
 def openable(books: Books, rows: pd.DataFrame) -> np.ndarray:
-    """Return whether the grid or a generator can give power at the site and in the period of each row."""
+    """Return whether a site can be open in the period of each row: a cloud region, or power of grid or generator."""
     scheduled = at(books.scheduled_kw, rows, SITE_PERIOD).fillna(0.0).to_numpy(float)
     rented = {(row["site"], row["period"]) for row in standing(books).to_dict("records")}
     pairs = zip(rows["site"], rows["period"], strict=True)
-    return (scheduled > 0.0) | np.array([pair in rented for pair in pairs], dtype=bool)
+    cloud = books.facts.sites["kind"].reindex(rows["site"]).eq("cloud").to_numpy(bool)
+    return cloud | (scheduled > 0.0) | np.array([pair in rented for pair in pairs], dtype=bool)
 
 
 def rented_kw(books: Books) -> pd.Series:

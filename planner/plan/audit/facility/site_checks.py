@@ -7,13 +7,15 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facility.bridging import openable, rented_kw
-from planner.plan.audit.facts import at
+from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.money.site_costs import billing_windows, costly_sites, hall_readiness, retrofit_dates
 from planner.plan.audit.report import Check, beside, compare, keyed, total
 
 SITE_PERIOD = ["site", "period"]
 SITE_BLOCK = ["site", "period", "block"]
 HALL = ["site", "cooling", "period"]
+USED = 1e-6
+"""Requests/s or units below which nothing is there: solver tolerance."""
 
 
 def grid_power(books: Books) -> Check:
@@ -204,6 +206,23 @@ def open_sites(books: Books) -> Check:
         left=stated["open"].astype(float), right=stated["open_fraction"].round()
     )
     return compare("open_sites", "stay_open", rows, "==")
+
+
+def open_to_serve(books: Books) -> Check:
+    """Return the check that a cloud region whose opening costs something is open where it serves or a lot stands."""
+    stated = books["sites"]
+    costly = costly_sites(books).index
+    cloud = books.facts.sites.index[books.facts.sites["kind"].eq("cloud")]
+    flows, fleet = books.flows, books["fleet"]
+    lots = fleet[fleet["offer"].astype(str).str.startswith(LOT)]
+    used = pd.concat(
+        [flows.assign(used=flows["requests_per_s"]), lots.assign(used=lots["units"])], ignore_index=True
+    )
+    used = used[used["site"].isin(costly.intersection(cloud)) & (used["used"] > USED)]
+    rows = used[SITE_PERIOD].drop_duplicates()
+    share = at(total(stated["open_fraction"], stated, SITE_PERIOD), rows, SITE_PERIOD).fillna(0.0)
+    closed = (share <= 0.0).astype(float)
+    return compare("open_to_serve", "open_to_serve", rows.assign(left=closed, right=0.0), "<=")
 
 
 def billing_peak(books: Books) -> Check:

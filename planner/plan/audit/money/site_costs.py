@@ -173,8 +173,8 @@ def opening_entries(books: Books) -> pd.DataFrame:
 
 
 def costly_sites(books: Books) -> pd.DataFrame:
-    """Return the own and colocation sites where some cost comes with being open: amounts once and by year."""
-    sites = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
+    """Return the sites where some cost comes with being open: amounts once and by year."""
+    sites = books.facts.sites
     charges = books.facts.fixed_charges
     highest = charges.groupby("tariff")["amount"].max().reindex(sites["tariff"])
     money = pd.DataFrame(
