@@ -219,7 +219,7 @@ def erlang_c(servers: Array, offered: Array) -> Array:
 
     ``C = B / (1 - (a/N)(1 - B))`` with Erlang's loss ``B = Poisson(N; a) / P(Poisson(a) <= N)``, for any real N.
 
-    >>> float(erlang_c(np.array(1.0), np.array(0.5)))
+    >>> round(float(erlang_c(np.array(1.0), np.array(0.5))), 9)
     0.5
     """
     a = np.maximum(offered, 1e-12)

@@ -93,15 +93,15 @@ def greatest_denominator(arrays: ModelArrays, ratio: Ratio, options: SolveOption
     return found.objective if proven else np.inf
 
 
-def require_positive(lowest: float) -> None:
-    """Raise unless every plan has a positive denominator.
+def require_positive(lowest: float, greatest: float) -> None:
+    """Raise unless every plan has a positive denominator, beyond the rounding of the LP that found the least one.
 
     Raises
     ------
     InputError
         A plan may serve nothing.
     """
-    if lowest > 0:
+    if lowest > (RANGE_ROUNDING * greatest if np.isfinite(greatest) else 0.0):
         return
     message = (
         "a plan may serve nothing at all, so its unit cost means nothing: state a must-serve share of some "

@@ -113,7 +113,7 @@ class RatioSearch:
             if not lowest.termination.has_values or lowest.termination.stop != "proof":
                 return self._without_plan(lowest)
             low = lowest.objective
-        require_positive(low)
+        require_positive(low, high)
         found = lp_least_ratio(session, self.ratio, self._limits(), self.ratio.at(cheapest.values))
         if not found.termination.has_values or found.termination.stop != "proof":
             return self._without_plan(found)

@@ -41,16 +41,18 @@ def termed_orders(books: Books) -> pd.DataFrame:
     now, then = (residual_share(books, table, years) for years in (age, term))
     charges = []
     listed = set(books.facts.scenario.tables["residuals"]["asset_class"])
-    sample = end_years < settings.commitment_horizon_years - 1e-9
+    free = (
+        settings.commitment_method == "none"
+        or end_years < settings.commitment_horizon_years - 1e-9
+        # Without a market there is nothing that the service left could be worth less than.
+        or (settings.commitment_method == "market" != settings.residual_method)
+    )
     for row, at_age, at_term in zip(table.itertuples(index=False), now, then, strict=True):
         left = _level(rate, row.left)
-        if row.left < 1e-9 or settings.commitment_method == "none" or sample:
+        if row.left < 1e-9 or free:
             charges.append(0.0)
             continue
-        if (
-            settings.commitment_method == "market" == settings.residual_method
-            and row.asset_class not in listed
-        ):
+        if settings.commitment_method == "market" and row.asset_class not in listed:
             # No hardware of ours: the service left is worth what the offer itself costs by then.
             unsaid = settings.hosted_rent_trend_fraction_per_year
             trend = unsaid if np.isnan(row.stated_trend) else row.stated_trend

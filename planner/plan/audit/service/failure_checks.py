@@ -249,11 +249,19 @@ def failure_simulation(books: Books) -> Check:
             points = candidates[candidates["period"] == period].merge(
                 there, on=["product", "site", "cooling"]
             )
-            share = greatest_share(part, routes, points, left.xs((period, block), level=("period", "block")))
+            share = greatest_share(part, routes, points, _standing_in(left, period, block))
             rows.append({"failure": loss["failure"], "period": period, "block": block, "right": share})
     table = pd.DataFrame(rows, columns=["failure", "period", "block", "right"])
     table = table.assign(left=1.0).astype({"right": float})
     return compare("failure_simulation", "failure_service", table, "<=")
+
+
+def _standing_in(left: pd.Series, period: Any, block: Any) -> pd.Series:
+    """Return units left by (product, site, cooling) in one block; none where nothing stands in it."""
+    inside = left[
+        (left.index.get_level_values("period") == period) & (left.index.get_level_values("block") == block)
+    ]
+    return inside.droplevel(["period", "block"])
 
 
 def _usable_routes(books: Books) -> pd.DataFrame:
