@@ -11,11 +11,12 @@ import pandas as pd
 from small_scenarios import SAID, _shipped, hall, region
 from tiny_coefficients import tiny
 
-from planner.coefficients import LABELS, Coefficients, cost, site
+from planner.coefficients import LABELS, Coefficients, cost
 from planner.coefficients.blocks import block_means
 from planner.coefficients.build import _block_frame, priced_periods
 from planner.coefficients.electricity.billing import billing
 from planner.coefficients.electricity.tariff import energy_price_by_cell
+from planner.coefficients.facility import site
 from planner.formulation import bill_constraints, minimum_constraints, site_constraints, tier_constraints
 from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnBlock, ColumnIndex

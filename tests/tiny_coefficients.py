@@ -18,6 +18,7 @@ from planner.coefficients.electricity.bill_minimum import Minimums
 from planner.coefficients.electricity.billing import Billing
 from planner.coefficients.facility.bridging import Bridging
 from planner.coefficients.facility.colocation import Colocation
+from planner.coefficients.facility.commissioning import Commissioning
 from planner.coefficients.facility.energisation import Energisation
 from planner.coefficients.facility.environment import Environment
 from planner.inputs import Settings
@@ -39,6 +40,7 @@ def tiny(**changed: Any) -> Coefficients:
             "energised": _path(),
             "bridging": _generators(),
             "colocation": _contract(),
+            "commissioning": _tests(),
             "deferrable": _hours(),
         }
     )
@@ -206,10 +208,13 @@ def _sites() -> Mapping[str, Any]:
             ("hall", "air", "air", 0.0, 130.0, False), ("campus", "liquid", "liquid", 80.0, nan, True),
             ("campus", "air", "air", 60.0, nan, True),
         ),
-        "builds": table("site cooling period ordinal in_service_ordinal", ("campus", "liquid", "t1", 0, 1)),
+        "builds": table(
+            "site cooling period ordinal in_service_ordinal ready_date",
+            ("campus", "liquid", "t1", 0, 1, pd.Timestamp("2027-05-20")),
+        ),
         "retrofits": table(
-            "site from_cooling cooling period out_ordinal in_service_ordinal",
-            ("campus", "air", "liquid", "t1", 0, 1),
+            "site from_cooling cooling period out_ordinal in_service_ordinal ready_date",
+            ("campus", "air", "liquid", "t1", 0, 1, pd.Timestamp("2027-06-20")),
         ),
         "openings": table("site period", ("campus", "t1"), ("campus", "t2")),
         "peaks": table(
@@ -398,10 +403,10 @@ def _path() -> Energisation:
             ("campus", "switchgear", "t2", 480.0),
         ),
         modules=table(
-            "site module item period kw in_service_ordinal",
-            ("campus", "more gear", "switchgear", "t1", 60.0, 1),
-            ("campus", "second transformer", "transformer", "t1", 250.0, 0),
-            ("campus", "second transformer", "transformer", "t2", 250.0, 1),
+            "site module item period kw in_service_ordinal ready_date",
+            ("campus", "more gear", "switchgear", "t1", 60.0, 1, pd.Timestamp("2027-06-15")),
+            ("campus", "second transformer", "transformer", "t1", 250.0, 0, pd.Timestamp("2027-01-01")),
+            ("campus", "second transformer", "transformer", "t2", 250.0, 1, pd.Timestamp("2027-07-01")),
         ),
         most=table(
             "site module modules", ("campus", "more gear", 1.0), ("campus", "second transformer", 2.0)
@@ -439,6 +444,32 @@ def _generators() -> Bridging:
             ("campus", "turbine", 0.0005),
             ("campus", "permit", 0.0007),
             ("hall", "genset", 0.0008),
+        ),
+    )
+
+
+def _tests() -> Commissioning:
+    """Boxes are installed five weeks, racks two, before the second half; on the first day the campus has less power."""
+    return Commissioning(
+        days=table(
+            "site period day kw commissioning_kw open_period",
+            ("hall", "t1", "2027-05-27", 220.0, 20.0, ""),
+            ("campus", "t1", "2027-05-27", 350.0, 0.0, "t1"),
+            ("campus", "t1", "2027-06-17", 390.0, 30.0, "t1"),
+        ).assign(date=lambda days: pd.to_datetime(days["day"])),
+        tested=table(
+            "offer site cooling in_service_period period day",
+            ("box purchase", "hall", "air", "t2", "t1", "2027-05-27"),
+            ("box purchase", "campus", "liquid", "t2", "t1", "2027-05-27"),
+            ("box purchase", "campus", "liquid", "t2", "t1", "2027-06-17"),
+            ("rack purchase", "campus", "liquid", "t2", "t1", "2027-06-17"),
+        ),
+        path=table(
+            "site item period day carried_kw",
+            ("campus", "transformer", "t1", "2027-05-27", 500.0),
+            ("campus", "transformer", "t1", "2027-06-17", 500.0),
+            ("campus", "switchgear", "t1", "2027-05-27", 470.0),
+            ("campus", "switchgear", "t1", "2027-06-17", 475.0),
         ),
     )
 

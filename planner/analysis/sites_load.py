@@ -36,6 +36,10 @@ LIFTED = (
     "cooling_capacity",
     "path_power",
     "contracted_power",
+    "commissioning_power",
+    "commissioning_path",
+    "commissioning_contract",
+    "commissioning_racks",
 )
 """Limits of a site itself: lifted when all of the load does not fit under them."""
 RAISED = ("supply", "hourly_supply", "budget")

@@ -11,7 +11,15 @@ from planner.pipeline.diagnosis import LIMITS
 from planner.plan import Plan
 from planner.units import KW_PER_MW
 
-POWER_LIMITS = ("site_power", "provisioned_power", "path_power", "energised_load", "energised_provision")
+POWER_LIMITS = (
+    "site_power",
+    "provisioned_power",
+    "commissioning_power",
+    "path_power",
+    "commissioning_path",
+    "energised_load",
+    "energised_provision",
+)
 SMALLEST_KW = 1e-6
 """Less power than this is none."""
 SMALLEST_PRICE = 1e-6

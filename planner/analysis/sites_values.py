@@ -25,7 +25,8 @@ MOST_STEPS = 12
 def mw_values(study: Study) -> pd.DataFrame:
     """Return site, period, usable_mw, value_per_mw: present value of one more usable MW, from the relaxation.
 
-    The sum of the duals of ``site_power`` over the blocks and of ``provisioned_power`` times what headroom leaves;
+    The sum of the duals of ``site_power`` over the blocks, and of ``provisioned_power`` and ``commissioning_power``
+    (days of the period on which units are installed) times what headroom leaves;
     at a degenerate optimum it lies between the value of the last MW and of the next. Before a site has any power
     there is no last MW, the dual has no upper end, and no value is given: see what the next MW saves.
     """
@@ -38,7 +39,12 @@ def mw_values(study: Study) -> pd.DataFrame:
     value = pd.Series(0.0, index=pd.MultiIndex.from_frame(limits[key]))
     kept = pd.Series(1.0 - limits["headroom_fraction"].to_numpy(), index=value.index)
     is_open = _open_level(model, found.values).reindex(value.index).fillna(1.0)
-    for family, per_kw in (("site_power", None), ("provisioned_power", kept * is_open)):
+    left = kept * is_open
+    for family, per_kw in (
+        ("site_power", None),
+        ("provisioned_power", left),
+        ("commissioning_power", left),
+    ):
         if family not in {block.family for block in model.problem.rows}:
             continue
         duals = model.problem.row_frame(family, found.row_duals).groupby(key)["value"].sum()

@@ -13,7 +13,14 @@ from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
 from planner.coefficients.electricity.billing import CHARGE_MONTH, billing
 from planner.coefficients.electricity.peak_hours import window_peaks
 from planner.coefficients.electricity.tariff import energy_price_by_cell
-from planner.coefficients.facility import bridging, colocation, energisation, retrofit, site
+from planner.coefficients.facility import (
+    bridging,
+    colocation,
+    commissioning,
+    energisation,
+    retrofit,
+    site,
+)
 from planner.coefficients.facility.environment import PPA, environment
 from planner.coefficients.facility.pue import design_pue, pue_by_cell
 from planner.coefficients.money import discount_factor
@@ -76,6 +83,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     block_prices = block_prices[block_prices["site"].isin(own)].reset_index(drop=True)
     installed = installed_columns(alive, owned)
     path = energisation.energisation(scenario, periods, stand, installed, owned)
+    ready = commissioning.hall_days(builds, changes, path)
+    tests = commissioning.commissioning(scenario, periods, stand, orders, path, opened, ready)
     whole_rent, hourly_rent = cost.rent_costs(stand, rents, periods, blocks)
     lost_value = cost.optional_value(demand, shapes, workloads, blocks)
     served_value = _served_optional(lost_value, demand, workloads)
@@ -167,6 +176,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         api=bought,
         api_limits=api.api_limits(scenario, periods),
         energised=path,
+        commissioning=tests,
         bridging=bridge,
         colocation=colo,
         deferrable=waiting,

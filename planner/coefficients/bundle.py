@@ -10,6 +10,7 @@ import pandas as pd
 from planner.coefficients.electricity.billing import Billing
 from planner.coefficients.facility.bridging import Bridging
 from planner.coefficients.facility.colocation import Colocation
+from planner.coefficients.facility.commissioning import Commissioning
 from planner.coefficients.facility.energisation import Energisation
 from planner.coefficients.facility.environment import Environment
 from planner.coefficients.orders.order_terms import ORDER_TERMS, TIER_REACH, TIERS
@@ -65,9 +66,9 @@ class Coefficients:
     halls
         site, cooling, existing_kw, capacity_kw, owned.
     builds
-        site, cooling, period, in_service_ordinal.
+        site, cooling, period, in_service_ordinal, ready_date.
     retrofits
-        site, from_cooling, cooling, period, out_ordinal, in_service_ordinal (see :mod:`retrofit`).
+        site, from_cooling, cooling, period, out_ordinal, in_service_ordinal, ready_date (see :mod:`retrofit`).
     openings
         site, period of sites whose opening costs something.
     peaks, peak_blocks
@@ -104,6 +105,8 @@ class Coefficients:
         point, site, cooling, product, units_per_replica, peak_ratio of runs whose replica takes several units.
     energised
         The path to usable power: what its modules carry, what can be ordered, what may wait unpowered.
+    commissioning
+        Days on which units are installed and tested, and what the site has on each of them.
     bridging
         Generation rented on site: when it can stand, how long it is kept, its carbon.
     colocation
@@ -149,6 +152,7 @@ class Coefficients:
     spans: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPANS))
     environment: Environment = field(default_factory=Environment)
     energised: Energisation = field(default_factory=Energisation)
+    commissioning: Commissioning = field(default_factory=Commissioning)
     bridging: Bridging = field(default_factory=Bridging)
     colocation: Colocation = field(default_factory=Colocation)
     deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))

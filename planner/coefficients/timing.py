@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, WEEKS_PER_QUARTER
+from planner.units import DAYS_PER_WEEK, MONTHS_PER_QUARTER, MONTHS_PER_YEAR, WEEKS_PER_QUARTER
 
 NEVER = -1
 """Ordinal of an order that would enter service after the horizon."""
@@ -45,6 +45,31 @@ def planning_weeks(dates: pd.Series, start: pd.Timestamp) -> np.ndarray:
     months = (moments.dt.year - start.year) * MONTHS_PER_YEAR + (moments.dt.month - start.month)
     days = (moments.dt.day - 1) / moments.dt.days_in_month - (start.day - 1) / start.days_in_month
     return (months + days).to_numpy(float) * (WEEKS_PER_QUARTER / MONTHS_PER_QUARTER)
+
+
+def whole_days(weeks: pd.Series) -> pd.Series:
+    """Return so many weeks as whole days, rounded up: a day begun is a day needed."""
+    days = np.ceil(weeks.to_numpy(float) * DAYS_PER_WEEK - TOLERANCE_WEEKS)
+    return pd.to_timedelta(days, unit="D").to_series(index=weeks.index)
+
+
+def ready_dates(
+    ordered: pd.Series, weeks: pd.Series, in_service_ordinal: pd.Series, periods: pd.DataFrame
+) -> pd.Series:
+    """Return the day on which what was ordered is ready: order + weeks, no later than the period it serves from.
+
+    Planning weeks (13 a quarter) and the calendar differ by a day or two: a span that ends a quarter ends with it.
+    """
+    serves = pd.Series(periods["start_date"].to_numpy()[in_service_ordinal.to_numpy(int)], ordered.index)
+    by_weeks = ordered + whole_days(weeks.astype(float))
+    return by_weeks.where(by_weeks < serves, serves).astype("datetime64[ns]")
+
+
+def period_of_day(days: pd.Series, periods: pd.DataFrame) -> np.ndarray:
+    """Return the ordinal of the period in which each day falls, the first for a day before it."""
+    start = periods["start_date"].to_numpy("datetime64[ns]")
+    found = np.searchsorted(start, days.to_numpy("datetime64[ns]"), side="right") - 1
+    return np.maximum(found, 0)
 
 
 def alive_pairs(orders: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,8 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import COMMITTED, STAND, lead_weeks
 from planner.coefficients.money import currency_ratio
-from planner.coefficients.orders.order_cost import CHARGES, milestones, whole_days
+from planner.coefficients.orders.order_cost import CHARGES, milestones
+from planner.coefficients.timing import whole_days
 from planner.inputs import Scenario
 
 RFQ = [

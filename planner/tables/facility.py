@@ -220,6 +220,13 @@ SITE_POWER = Table(
         number(
             "usable_kw", "kW at the meter", "grid power usable from that day", required=True, band=(0, 5e6)
         ),
+        number(
+            "commissioning_kw",
+            "kW at the meter",
+            "temporary power beyond usable_kw from that day, for installation and tests before service only; "
+            "blank = none: units are tested on energised power",
+            band=(0, 5e6),
+        ),
     ),
     scope="scenario",
 )

@@ -11,7 +11,7 @@ from planner.coefficients.cost import property_tax, purchase_prices
 from planner.coefficients.fleet import STAND, lead_weeks
 from planner.coefficients.money import currency_ratio, sinking_fund_residual
 from planner.coefficients.payments import payment_rows, yearly_rows
-from planner.coefficients.timing import NEVER, in_service_ordinal, planning_weeks
+from planner.coefficients.timing import NEVER, in_service_ordinal, planning_weeks, ready_dates
 from planner.inputs import Scenario
 
 MODULE = ["site", "module", "period"]
@@ -31,7 +31,8 @@ class Energisation:
     path
         site, item, period, carried_kw: what modules that come by themselves carry in the period.
     modules
-        site, module, item, period, kw, in_service_ordinal: orders that can still carry power in the horizon.
+        site, module, item, period, kw, in_service_ordinal, ready_date: orders that can still carry power in the
+        horizon.
     most
         site, module, modules: how many can be ordered.
     waiting
@@ -44,7 +45,7 @@ class Energisation:
     )
     modules: pd.DataFrame = field(
         default_factory=lambda: _empty("site", "module", "item", "period").assign(
-            kw=0.0, in_service_ordinal=0
+            kw=0.0, in_service_ordinal=0, ready_date=pd.Series(dtype="datetime64[ns]")
         )
     )
     most: pd.DataFrame = field(default_factory=lambda: _empty("site", "module").assign(modules=0.0))
@@ -112,9 +113,11 @@ def _orderable(table: pd.DataFrame, lead: pd.Series, periods: pd.DataFrame) -> p
         periods["start_weeks"].to_numpy(), pairs["ordinal"].to_numpy(int), pairs["lead"].to_numpy()
     )
     in_time = pairs["in_service_ordinal"] != NEVER
-    return pairs.loc[in_time, ["site", "module", "item", "period", "kw", "in_service_ordinal"]].reset_index(
-        drop=True
+    pairs["ready_date"] = ready_dates(
+        pairs["start_date"], pairs["lead"], pairs["in_service_ordinal"], periods
     )
+    kept = ["site", "module", "item", "period", "kw", "in_service_ordinal", "ready_date"]
+    return pairs.loc[in_time, kept].reset_index(drop=True)
 
 
 def _waiting(

@@ -8,7 +8,7 @@ import pandas as pd
 from planner.coefficients.cost import property_tax
 from planner.coefficients.money import currency_ratio, sinking_fund_residual
 from planner.coefficients.payments import payment_rows, yearly_rows
-from planner.coefficients.timing import NEVER, TOLERANCE_WEEKS, in_service_ordinal
+from planner.coefficients.timing import NEVER, TOLERANCE_WEEKS, in_service_ordinal, ready_dates
 from planner.inputs import Scenario
 
 RETROFIT = ["site", "from_cooling", "cooling", "period"]
@@ -21,8 +21,8 @@ def retrofit_columns(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame: site, from_cooling, cooling, period, out_ordinal, in_service_ordinal, capex_per_kw in the scenario's
-    currency, life_years, maintenance_fraction_per_year.
+    DataFrame: site, from_cooling, cooling, period, out_ordinal, in_service_ordinal, ready_date, capex_per_kw in the
+    scenario's currency, life_years, maintenance_fraction_per_year.
     """
     sites = scenario.tables["sites"][["site", "currency"]]
     table = scenario.tables["hall_retrofits"].merge(sites, on="site", how="left")
@@ -30,13 +30,15 @@ def retrofit_columns(scenario: Scenario, periods: pd.DataFrame) -> pd.DataFrame:
     table = table.rename(columns={"to_cooling": "cooling"}).assign(
         capex_per_kw=table["capex_per_kw"].to_numpy(float) * ratio
     )
-    pairs = table.merge(periods.reset_index()[["period", "ordinal"]], how="cross")
+    pairs = table.merge(periods.reset_index()[["period", "ordinal", "start_date"]], how="cross")
     start, ordinal = periods["start_weeks"].to_numpy(float), pairs["ordinal"].to_numpy(int)
     lead = pairs["lead_weeks"].fillna(0.0).to_numpy(float)
     done = lead + pairs["downtime_weeks"].fillna(0.0).to_numpy(float)
     begun = np.searchsorted(start, start[ordinal] + lead + TOLERANCE_WEEKS, side="right") - 1
     pairs = pairs.assign(out_ordinal=begun, in_service_ordinal=in_service_ordinal(start, ordinal, done))
-    kept = [*RETROFIT, "out_ordinal", "in_service_ordinal", "capex_per_kw"]
+    days = pd.Series(done, index=pairs.index)
+    pairs["ready_date"] = ready_dates(pairs["start_date"], days, pairs["in_service_ordinal"], periods)
+    kept = [*RETROFIT, "out_ordinal", "in_service_ordinal", "ready_date", "capex_per_kw"]
     kept += ["life_years", "maintenance_fraction_per_year"]
     return pairs.loc[pairs["in_service_ordinal"] != NEVER, kept].reset_index(drop=True)
 

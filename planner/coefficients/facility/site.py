@@ -9,7 +9,7 @@ from planner.coefficients.electricity.billing import Billing, floored_sites
 from planner.coefficients.electricity.tariff import demand_charges, fixed_charges, valid_share
 from planner.coefficients.electricity.windows import local_window_mask
 from planner.coefficients.facility.colocation import bound_by_opening
-from planner.coefficients.timing import NEVER, in_service_ordinal
+from planner.coefficients.timing import NEVER, in_service_ordinal, ready_dates
 from planner.inputs import Scenario
 from planner.inputs.chains import chain_of_options
 
@@ -78,18 +78,19 @@ def halls(scenario: Scenario) -> pd.DataFrame:
 
 
 def build_columns(hall: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
-    """Return site, cooling, period, in_service_ordinal of hall capacity that can still be ready inside the horizon."""
+    """Return site, cooling, period, in_service_ordinal, ready_date of halls that can be ready inside the horizon."""
     buildable = hall[hall["owned"] & hall["build_capex_per_kw"].notna()]
-    pairs = buildable.merge(periods.reset_index()[["period", "ordinal"]], how="cross")
+    pairs = buildable.merge(periods.reset_index()[["period", "ordinal", "start_date"]], how="cross")
+    weeks = pairs["build_weeks"].fillna(0.0)
     ready = in_service_ordinal(
         periods["start_weeks"].to_numpy(),
         pairs["ordinal"].to_numpy(int),
-        pairs["build_weeks"].fillna(0.0).to_numpy(),
+        weeks.to_numpy(float),
     )
     pairs["in_service_ordinal"] = ready
-    return pairs.loc[
-        ready != NEVER, ["site", "cooling", "period", "ordinal", "in_service_ordinal"]
-    ].reset_index(drop=True)
+    pairs["ready_date"] = ready_dates(pairs["start_date"], weeks, pairs["in_service_ordinal"], periods)
+    kept = ["site", "cooling", "period", "ordinal", "in_service_ordinal", "ready_date"]
+    return pairs.loc[ready != NEVER, kept].reset_index(drop=True)
 
 
 def openings(

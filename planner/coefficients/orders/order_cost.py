@@ -17,8 +17,9 @@ from planner.coefficients.cost import (
 from planner.coefficients.fleet import STAND
 from planner.coefficients.orders.commitment import charge_after_horizon
 from planner.coefficients.payments import PAYMENT
+from planner.coefficients.timing import whole_days
 from planner.inputs import Scenario
-from planner.units import DAYS_PER_WEEK, HOURS_PER_MONTH, HOURS_PER_YEAR
+from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR
 
 ORDER = [*STAND, "period"]
 CHARGES = ("freight", "duty", "tax")
@@ -126,12 +127,6 @@ def delivery_dates(orders: pd.DataFrame, periods: pd.DataFrame) -> pd.Series:
     arrives = orders["period"].map(periods["start_date"]) + whole_days(lead)
     latest = orders["in_service_period"].map(periods["start_date"]) - whole_days(orders["install_weeks"])
     return arrives.where(arrives <= latest, latest)
-
-
-def whole_days(weeks: pd.Series) -> pd.Series:
-    """Return so many weeks as whole days, rounded up: a day begun is a day needed."""
-    days = np.ceil(weeks.to_numpy(float) * DAYS_PER_WEEK - 1e-9)
-    return pd.to_timedelta(days, unit="D").to_series(index=weeks.index)
 
 
 def payment_moments(due: pd.Series, periods: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,14 @@ import pandas as pd
 
 from planner.plan.audit import calendar_checks, headline_checks
 from planner.plan.audit.electricity import minimum_bills, month_bills
-from planner.plan.audit.facility import bridging, colocation, energised, environment_checks, site_checks
+from planner.plan.audit.facility import (
+    bridging,
+    colocation,
+    commissioning,
+    energised,
+    environment_checks,
+    site_checks,
+)
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money import api_costs, cost_checks, ledger_checks
 from planner.plan.audit.money.accounts import Accounts
@@ -123,6 +130,11 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             energised.energised_provision,
             energised.module_orders,
             energised.commissioning,
+            commissioning.commissioning_power,
+            commissioning.commissioning_path,
+            commissioning.commissioning_hall,
+            commissioning.commissioning_contract,
+            commissioning.commissioning_racks,
             failure_checks.failure_cases,
             failure_checks.failure_service,
             failure_checks.failure_routes,

@@ -211,6 +211,19 @@ class Books:
         there = (pairs["in_service_date"] <= pairs["start_date"]) & (pairs["start_date"] < pairs["ends"])
         return pairs.loc[there, [*STAND, "period", "units"]].reset_index(drop=True)
 
+    def headroom_ratio(self, rows: pd.DataFrame) -> pd.Series:
+        """Return kW of the power left free by the site's headroom that one kW takes under the headroom of the power
+        chain that feeds it, for rows (site, cooling).
+        """
+        kept = self.facts.sites["headroom_fraction"].fillna(0.0).reindex(rows["site"]).to_numpy(float)
+        own = self.facts.chains["headroom_fraction"].reindex(rows["cooling"]).to_numpy(float)
+        step = self.facts.chains["transient_margin_fraction"].reindex(rows["cooling"]).to_numpy(float)
+        left = np.minimum(
+            (1.0 - np.where(np.isnan(own), kept, own)) * (1.0 + np.where(np.isnan(step), 0.0, step)), 1.0
+        )
+        share = np.divide(1.0 - kept, left, out=np.ones_like(left), where=left > 0.0)
+        return pd.Series(share, index=rows.index)
+
     @cached_property
     def fleet(self) -> pd.DataFrame:
         """Return the fleet frame's units with the numbers of one unit recomputed, the design PUE where it
@@ -220,13 +233,7 @@ class Books:
         fleet = self["fleet"]
         unit = standing(self.facts, fleet)
         pue = at(self.facts.design_pue, fleet, ["site", "cooling", "period"])
-        kept = self.facts.sites["headroom_fraction"].fillna(0.0).reindex(fleet["site"]).to_numpy(float)
-        own = self.facts.chains["headroom_fraction"].reindex(fleet["cooling"]).to_numpy(float)
-        step = self.facts.chains["transient_margin_fraction"].reindex(fleet["cooling"]).to_numpy(float)
-        left = np.minimum(
-            (1.0 - np.where(np.isnan(own), kept, own)) * (1.0 + np.where(np.isnan(step), 0.0, step)), 1.0
-        )
-        share = np.divide(1.0 - kept, left, out=np.ones_like(left), where=left > 0.0)
+        share = self.headroom_ratio(fleet)
         return unit.assign(period=fleet["period"], units=fleet["units"], design_pue=pue, headroom_ratio=share)
 
     @cached_property

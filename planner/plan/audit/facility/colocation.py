@@ -15,7 +15,7 @@ from planner.plan.audit.report import Check, beside, breaches, compare, keyed, t
 RENT_MONTH = ["site", "period", "month"]
 
 
-def _contracted(books: Books, contract: Row, start: pd.Timestamp, date: pd.Timestamp) -> float:
+def contracted_on(books: Books, contract: Row, start: pd.Timestamp, date: pd.Timestamp) -> float:
     """Return the kW contracted on a day by the last step of the ramp that has begun."""
     ramp = books.facts.scenario.tables["colo_ramp"]
     kw = 0.0
@@ -31,10 +31,10 @@ def _owed(books: Books, contract: Row, start: pd.Timestamp, date: pd.Timestamp) 
     over = not pd.isna(term) and start + pd.DateOffset(months=int(term)) <= date
     if date < start or over:
         return 0.0
-    return _contracted(books, contract, start, date) * (1.0 if pd.isna(take) else take)
+    return contracted_on(books, contract, start, date) * (1.0 if pd.isna(take) else take)
 
 
-def _starts(books: Books, contract: Row) -> list[tuple[pd.Timestamp, float]]:
+def contract_starts(books: Books, contract: Row) -> list[tuple[pd.Timestamp, float]]:
     """Return first day and share of every start: the day given, else the periods in which the site opens more."""
     if not pd.isna(contract["start_date"]):
         return [(contract["start_date"], 1.0)]
@@ -54,7 +54,7 @@ def least_kw(books: Books) -> pd.Series:
     """Return the kW that are paid at least, index (site, period, month)."""
     found = {}
     for contract in contracts(books):
-        starts = _starts(books, contract)
+        starts = contract_starts(books, contract)
         for row in rent_months(books).to_dict("records"):
             kw = sum(share * _owed(books, contract, start, row["date"]) for start, share in starts)
             found[contract["site"], row["period"], row["month"]] = kw
@@ -86,10 +86,10 @@ def contracted_power(books: Books) -> Check:
     for contract in contracts(books):
         if contract["beyond"] != "refused":
             continue
-        starts = _starts(books, contract)
+        starts = contract_starts(books, contract)
         for period, months in rent_months(books).groupby("period", sort=False):
             most = sum(
-                share * min(_contracted(books, contract, start, date) for date in months["date"])
+                share * min(contracted_on(books, contract, start, date) for date in months["date"])
                 for start, share in starts
             )
             left = float(used.get((contract["site"], str(period)), 0.0))
@@ -118,7 +118,7 @@ def owed_after_horizon(books: Books) -> pd.DataFrame:
     rows = []
     for contract in contracts(books):
         rent = float(sites["rent_per_kw_month"].fillna(0.0)[contract["site"]] * sites["fx"][contract["site"]])
-        for start, share in _starts(books, contract):
+        for start, share in contract_starts(books, contract):
             if pd.isna(contract["term_months"]) or share <= 1e-9:
                 continue
             date, owed = end, 0.0

@@ -15,6 +15,7 @@ from planner.plan.audit.electricity.month_bills import coincident_entries
 from planner.plan.audit.electricity.tier_bills import tier_entries
 from planner.plan.audit.facility.bridging import bridge_entries
 from planner.plan.audit.facility.colocation import unused_entries
+from planner.plan.audit.facility.commissioning import under_test
 from planner.plan.audit.facility.energised import module_entries, waiting_entries
 from planner.plan.audit.facility.environment_checks import ppa_entries
 from planner.plan.audit.money.api_costs import api_entries
@@ -99,6 +100,11 @@ LEDGER_KEY = ["line", "kind", "period", "site", "offer", "workload"]
 @dataclass(frozen=True)
 class Accounts(Books):
     """The books with every cost entry recomputed."""
+
+    @cached_property
+    def under_test(self) -> pd.DataFrame:
+        """Return what serves and what is under test on the days of installation (``commissioning.under_test``)."""
+        return under_test(self)
 
     @cached_property
     def _kept(self) -> dict[tuple[str, Source], pd.DataFrame]:

@@ -1,0 +1,258 @@
+"""Days on which units are installed and tested, recounted from the orders, and what the site has on each of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from planner.plan.audit.books import Books
+from planner.plan.audit.clock import first_period_from
+from planner.plan.audit.facility.bridging import openable, rented_kw
+from planner.plan.audit.facility.colo_rent import contracts, rent_months
+from planner.plan.audit.facility.colocation import contract_starts, contracted_on
+from planner.plan.audit.facility.path import MODULE, lead
+from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
+from planner.plan.audit.money.site_costs import costly_sites, hall_readiness, retrofit_dates
+from planner.plan.audit.orders.standing import STAND, standing
+from planner.plan.audit.report import Check, compare, total
+
+if TYPE_CHECKING:
+    from planner.plan.audit.money.accounts import Accounts
+
+SITE_DAY = ["site", "day"]
+SMALL = 1e-6
+"""Units fewer than this are none: what a solver leaves of rounding."""
+
+
+def days_of_weeks(weeks: float) -> pd.Timedelta:
+    """Return weeks in whole days, rounded up.
+
+    >>> days_of_weeks(2.5).days
+    18
+    """
+    return pd.Timedelta(days=int(np.ceil(weeks * 7 - 1e-9)))
+
+
+def ready_day(books: Books, ordered: pd.Timestamp, weeks: float, first: int) -> pd.Timestamp:
+    """Return the day on which what was ordered is ready: so many weeks later, at the latest when its period starts."""
+    by_weeks, starts = ordered + days_of_weeks(weeks), books.facts.periods["start_date"]
+    return min(by_weeks, starts.iloc[first]) if first < len(starts) else by_weeks
+
+
+def entering(books: Books) -> pd.DataFrame:
+    """Return offer, site, cooling, units, begins, ends of hardware that enters service, from the day it is installed.
+
+    What enters service in a period has arrived for it or waited for power before, less what goes on waiting.
+    """
+    periods, orders, waiting = books.facts.periods, books.orders, books["unpowered"]
+    names, starts = [str(name) for name in periods.index], periods["start_date"].to_list()
+    count: dict[tuple[str, str, str, int], float] = {}
+
+    def add(row: tuple[str, str, str], at_period: int, units: float) -> None:
+        count[(*row, at_period)] = count.get((*row, at_period), 0.0) + units
+
+    committed = orders[orders["mode"].isin(BOUGHT_OR_TERMED) & orders["includes"].ne(HOSTED)]
+    for row in committed.to_dict("records"):
+        add((row["offer"], row["site"], row["cooling"]), int(row["first"]), row["units"])
+    for row in waiting.to_dict("records"):
+        place = names.index(str(row["period"]))
+        add((row["offer"], row["site"], row["cooling"]), place, -row["units"])
+        add((row["offer"], row["site"], row["cooling"]), place + 1, row["units"])
+    rows = [
+        (*stand, units, starts[first])
+        for (*stand, first), units in count.items()
+        if first < len(starts) and units > SMALL
+    ]
+    table = pd.DataFrame(rows, columns=[*STAND, "units", "ends"]).astype(dict.fromkeys(STAND, "str"))
+    weeks = at(books.facts.offers["install_weeks"], table, ["offer"]).fillna(0.0)
+    begins = [end - days_of_weeks(week) for end, week in zip(table["ends"], weeks, strict=True)]
+    return table.assign(begins=pd.to_datetime(pd.Series(begins, index=table.index, dtype="datetime64[ns]")))
+
+
+def under_test(books: Books) -> pd.DataFrame:
+    """Return site, cooling, day (text), period, units, it_kw, kw, held (racks) of what serves and is under test.
+
+    One row per kind of unit on every day on which an installation begins, and on which power changes meanwhile.
+    """
+    new = entering(books)
+    new = new[new["begins"] < new["ends"]].reset_index(drop=True)
+    power = books.facts.scenario.tables["site_power"][["site", "from_date"]]
+    inside = new[["site", "begins", "ends"]].merge(power, on="site")
+    inside = inside[(inside["begins"] < inside["from_date"]) & (inside["from_date"] < inside["ends"])]
+    days = pd.concat(
+        [
+            frame[["site", name]].set_axis(["site", "date"], axis=1)
+            for frame, name in ((new, "begins"), (inside, "from_date"))
+        ],
+        ignore_index=True,
+    ).drop_duplicates(ignore_index=True)
+    starts = books.facts.periods["start_date"]
+    place = [max(int((starts <= day).sum()) - 1, 0) for day in days["date"]]
+    names = books.facts.periods.index.to_numpy(str)
+    days = days.assign(period=pd.Series(names[place], dtype="str"), day=days["date"].dt.strftime("%Y-%m-%d"))
+    columns = [*STAND, "period", "day", "units", "provisioned_kw", "racks"]
+    there = books.own_fleet.astype({"period": "str"}).merge(days, on=["site", "period"])[columns]
+    pairs = new.merge(days, on="site")
+    test = pairs[(pairs["begins"] <= pairs["date"]) & (pairs["date"] < pairs["ends"])].reset_index(drop=True)
+    unit = standing(books.facts, test).assign(units=test["units"], period=test["period"], day=test["day"])
+    table = pd.concat([there, unit[columns]], ignore_index=True)
+    pue = at(books.facts.design_pue, table, ["site", "cooling", "period"]).to_numpy(float)
+    units = table["units"].to_numpy(float)
+    it = units * table["provisioned_kw"].to_numpy(float)
+    held = units * table["racks"].to_numpy(float)
+    return table.assign(it_kw=it, kw=it * pue * books.headroom_ratio(table).to_numpy(float), held=held)
+
+
+def _power_on(books: Books, site: str, day: str) -> tuple[float, float]:
+    """Return usable and temporary kW at the meter of a site on a day."""
+    power = books.facts.scenario.tables["site_power"]
+    own = power[(power["site"] == site) & (power["from_date"] <= pd.Timestamp(day))].sort_values("from_date")
+    if own.empty:
+        return 0.0, 0.0
+    extra = own["commissioning_kw"].iloc[-1] if "commissioning_kw" in own else 0.0
+    return float(own["usable_kw"].iloc[-1]), 0.0 if pd.isna(extra) else float(extra)
+
+
+def _days(books: Accounts) -> pd.DataFrame:
+    """Return site, day, period on which something is under test, the share kept free, and whether the site is open."""
+    table = books.under_test[["site", "day", "period"]].drop_duplicates(ignore_index=True)
+    kept = books.facts.sites["headroom_fraction"].fillna(0.0).reindex(table["site"]).to_numpy(float)
+    rented = at(rented_kw(books), table, ["site", "period"]).fillna(0.0).to_numpy(float)
+    return table.assign(left=1.0 - kept, rented=rented, open=_open_on(books, table))
+
+
+def _open_on(books: Books, days: pd.DataFrame) -> np.ndarray:
+    """Return how far a site is open on a day: in its period, or in the first after it in which it can be open."""
+    stated, costly = books["sites"], set(costly_sites(books).index)
+    state = total(stated["open_fraction"], stated, ["site", "period"])
+    names = [str(name) for name in books.facts.periods.index]
+    found = []
+    for site, period in zip(days["site"], days["period"], strict=True):
+        later = pd.DataFrame({"site": site, "period": names[names.index(period) :]})
+        able = later[openable(books, later)]["period"].tolist() if site in costly else []
+        found.append(float(state.get((site, able[0]), 0.0)) if able else 1.0)
+    return np.array(found, dtype=float)
+
+
+def _load(books: Accounts, column: str, days: pd.DataFrame) -> np.ndarray:
+    """Return the sum of a column over what serves and is under test at the site of each day."""
+    table = books.under_test
+    load: np.ndarray = at(total(table[column], table, SITE_DAY), days, SITE_DAY).to_numpy(float)
+    return load
+
+
+def commissioning_power(books: Accounts) -> Check:
+    """Return the check that kW of what serves and is under test <= kW usable and temporary on the day, less headroom,
+    and kW rented.
+    """
+    days = _days(books)
+    given = [sum(_power_on(books, *row)) for row in zip(days["site"], days["day"], strict=True)]
+    right = days["left"] * np.array(given, dtype=float) * days["open"] + days["rented"]
+    rows = days[SITE_DAY].assign(left=_load(books, "kw", days), right=right)
+    return compare("commissioning_power", "commissioning_power", rows, "<=")
+
+
+def commissioning_path(books: Accounts) -> Check:
+    """Return the check of the same against what each item on the path to usable power carries on the day."""
+    days, rows = _days(books), []
+    need = _load(books, "kw", days)
+    for day, kw in zip(days.to_dict("records"), need, strict=True):
+        extra = _power_on(books, day["site"], day["day"])[1]
+        for item, carried in _carried_on(books, day["site"], pd.Timestamp(day["day"])).items():
+            rows.append((day["site"], item, day["day"], kw, day["left"] * (carried + extra) + day["rented"]))
+    table = pd.DataFrame(rows, columns=["site", "item", "day", "left", "right"])
+    return compare("commissioning_path", "commissioning_path", table, "<=")
+
+
+def _carried_on(books: Books, site: str, day: pd.Timestamp) -> dict[str, float]:
+    """Return kW that each item of a site's path carries on a day, by modules given and ordered."""
+    table, waits, periods = books.facts.scenario.tables["site_modules"], lead(books), books.facts.periods
+    own = table[table["site"] == site]
+    found = dict.fromkeys(own["item"], 0.0)
+    for row in own.to_dict("records"):
+        ready = row["energised_date"]
+        if pd.isna(ready) and not pd.isna(row["ordered_date"]):
+            ready = row["ordered_date"] + days_of_weeks(float(waits[site, row["module"]]))
+        if not pd.isna(ready) and ready <= day:
+            found[row["item"]] += float(row["kw"])
+    size = table.set_index(MODULE)
+    ordered = books["modules"]
+    for row in ordered[ordered["site"] == site].to_dict("records"):
+        weeks = float(waits[site, row["module"]])
+        begun = periods.loc[row["period"]]
+        first = int(first_period_from(periods, np.array([begun["start_weeks"] + weeks]))[0])
+        if ready_day(books, begun["start_date"], weeks, first) <= day:
+            about = size.loc[(site, row["module"])]
+            found[about["item"]] += float(row["modules"] * about["kw"])
+    return found
+
+
+def commissioning_hall(books: Accounts) -> Check:
+    """Return the check that IT kW of what serves and is under test <= hall of its cooling that is ready on the day."""
+    owned = set(books.facts.sites.index[books.facts.sites["kind"].eq("owned")])
+    table = books.under_test
+    used = total(table["it_kw"], table, ["site", "cooling", "day", "period"])
+    rows = []
+    for (site, cooling, text, period), kw in used.items():
+        if site in owned:
+            rows.append((site, cooling, text, kw, _hall_on(books, site, cooling, pd.Timestamp(text), period)))
+    checked = pd.DataFrame(rows, columns=["site", "cooling", "day", "left", "right"])
+    return compare("commissioning_hall", "commissioning_hall", checked, "<=")
+
+
+def _hall_on(books: Books, site: str, cooling: str, day: pd.Timestamp, period: str) -> float:
+    """Return kW of hall of a cooling on a day: what stands, was built by then, was changed to it less away from it."""
+    halls = books.facts.halls
+    here = halls[(halls["site"] == site) & (halls["cooling"] == cooling)]
+    kw = float(here["existing_kw"].fillna(0.0).sum())
+    build_weeks = books.facts.sites["build_weeks"].fillna(0.0)
+    for row in hall_readiness(books).to_dict("records"):
+        if (row["site"], row["cooling"]) == (site, cooling):
+            weeks = max(float(build_weeks[site]), float(here["train_weeks"].iloc[0]))
+            ordered = books.facts.periods.loc[row["period"], "start_date"]
+            kw += row["kw"] * (ready_day(books, ordered, weeks, int(row["first"])) <= day)
+    terms = books.facts.scenario.tables["hall_retrofits"].set_index(["site", "from_cooling", "to_cooling"])
+    place = books.facts.periods.index.astype(str).get_loc(period)
+    for row in retrofit_dates(books).to_dict("records"):
+        if row["site"] != site:
+            continue
+        if row["from_cooling"] == cooling and row["out"] <= place:
+            kw -= row["kw"]
+        label = (site, row["from_cooling"], cooling)
+        if row["cooling"] == cooling and label in terms.index:
+            weeks = float(terms.loc[label, ["lead_weeks", "downtime_weeks"]].fillna(0.0).sum())
+            ordered = books.facts.periods.loc[row["period"], "start_date"]
+            kw += row["kw"] * (ready_day(books, ordered, weeks, int(row["back"])) <= day)
+    return kw
+
+
+def commissioning_contract(books: Accounts) -> Check:
+    """Return the check that IT kW of what serves and is under test <= kW contracted in every month of the period, where
+    a contract refuses more.
+    """
+    days, rows = _days(books), []
+    used = _load(books, "it_kw", days)
+    months = dict(list(rent_months(books).groupby("period", sort=False)["date"]))
+    for contract in contracts(books):
+        if contract["beyond"] != "refused":
+            continue
+        starts = contract_starts(books, contract)
+        for day, kw in zip(days.to_dict("records"), used, strict=True):
+            if day["site"] == contract["site"]:
+                most = sum(
+                    share * min(contracted_on(books, contract, start, date) for date in months[day["period"]])
+                    for start, share in starts
+                )
+                rows.append((day["site"], day["day"], kw, most))
+    table = pd.DataFrame(rows, columns=[*SITE_DAY, "left", "right"])
+    return compare("commissioning_contract", "commissioning_contract", table, "<=")
+
+
+def commissioning_racks(books: Accounts) -> Check:
+    """Return the check that racks of what serves and is under test <= rack positions of the site."""
+    days = _days(books)
+    most = books.facts.sites["racks"].reindex(days["site"]).to_numpy(float)
+    rows = days[SITE_DAY].assign(left=_load(books, "held", days), right=most)
+    return compare("commissioning_racks", "commissioning_racks", rows[rows["right"].notna()], "<=")
