@@ -14,8 +14,8 @@ from tiny_coefficients import tiny
 from planner.coefficients import LABELS, Coefficients, cost
 from planner.coefficients.blocks import block_means
 from planner.coefficients.build import _block_frame, priced_periods
+from planner.coefficients.electricity.bill_energy import energy_price_by_cell
 from planner.coefficients.electricity.billing import billing
-from planner.coefficients.electricity.tariff import energy_price_by_cell
 from planner.coefficients.facility import site
 from planner.formulation import bill_constraints, minimum_constraints, site_constraints, tier_constraints
 from planner.formulation.bill_values import settled_bill
@@ -101,15 +101,22 @@ def cells_of(case: Scenario) -> pd.DataFrame:
     return cells.assign(block="c" + ordinal.astype("str").str.zfill(4), label="distinct hours")
 
 
-def hourly(cells: pd.DataFrame, kw: np.ndarray, case: Scenario) -> pd.DataFrame:
-    """Return the load of every hour of the horizon from the kW of its hour class."""
+def hourly(cells: pd.DataFrame, kw: np.ndarray, case: Scenario, utc_offset_h: int = 0) -> pd.DataFrame:
+    """Return the load of every hour of the horizon by a site's clock, from the kW of its hour class in UTC.
+
+    Hours of the site's days that lie outside a period in UTC are those of its other end.
+    """
     parts = []
     for row in case.tables["periods"].to_dict("records"):
         stop = row["start_date"] + pd.DateOffset(months=int(row["months"]))
-        times = pd.date_range(row["start_date"], stop, freq="h", inclusive="left")
+        local = pd.date_range(row["start_date"], stop, freq="h", inclusive="left")
+        times = local - pd.Timedelta(hours=utc_offset_h)
+        length = stop - row["start_date"]
+        times = times.where(times >= row["start_date"], times + length)
+        times = times.where(times < stop, times - length)
         kind = np.where(times.day_of_week < 5, "weekday", "weekend")
         labels = {"period": row["period"], "month": times.month, "day_type": kind, "hour_utc": times.hour}
-        parts.append(pd.DataFrame({"timestamp": times} | labels))
+        parts.append(pd.DataFrame({"timestamp": local} | labels))
     joined = pd.concat(parts, ignore_index=True).merge(cells.assign(kw=kw), on=CELL, how="left")
     return joined.sort_values("timestamp")[["timestamp", "kw"]].reset_index(drop=True)
 
@@ -155,8 +162,8 @@ def _coefficients(case: Scenario, cells: pd.DataFrame) -> Coefficients:
     blocks = _block_frame(cells)
     limits = site.site_limits(case, periods)
     bill = billing(case, cells, limits)
-    opened = site.openings(case, limits, bill, limits.iloc[:0])
-    peaks, peak_blocks = site.peak_charges(case, cells, bill)
+    opened = site.openings(case, periods, limits, bill, limits.iloc[:0])
+    peaks, peak_blocks = bill.plain, bill.plain_blocks
     prices = block_means(cells, energy_price_by_cell(case, cells), ["site"], "price_per_kwh")
     costs = {
         "grid_kw": cost.energy_costs(case, prices, blocks),

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-CELL = ["period", "month", "day_type", "hour_utc"]
+from planner.inputs.calendar import CELL
+
 MINIMUM_AVERAGES = 2
 """Averaged blocks kept at least, so that day and night do not fall into one."""
 TIE_BREAK = 1e-6

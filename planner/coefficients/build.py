@@ -9,10 +9,10 @@ import pandas as pd
 from planner.coefficients import cost, fleet
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
+from planner.coefficients.electricity.bill_energy import energy_price_by_cell
 from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
 from planner.coefficients.electricity.billing import CHARGE_MONTH, billing
 from planner.coefficients.electricity.peak_hours import window_peaks
-from planner.coefficients.electricity.tariff import energy_price_by_cell
 from planner.coefficients.facility import (
     bridging,
     colocation,
@@ -77,7 +77,6 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     opened = site.openings(scenario, periods, limits, bill, bridge.stands)
     changes = retrofit.retrofit_columns(scenario, periods)
     colo = colocation.colocation(scenario, periods, opened)
-    peaks, peak_blocks = site.peak_charges(scenario, assigned, bill)
     block_prices = block_means(assigned, prices, ["site"], "price_per_kwh")
     own = scenario.tables["sites"].loc[scenario.tables["sites"]["kind"] != "cloud", "site"]
     block_prices = block_prices[block_prices["site"].isin(own)].reset_index(drop=True)
@@ -129,8 +128,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         builds=builds,
         retrofits=changes,
         openings=opened,
-        peaks=peaks,
-        peak_blocks=peak_blocks,
+        peaks=bill.plain,
+        peak_blocks=bill.plain_blocks,
         budgets=scenario.tables["budgets"],
         failures=failures.failures(scenario, demand, shapes, workloads, stand, rents, bought),
         billing=bill,
@@ -145,7 +144,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "retrofit_kw": retrofit.retrofit_costs(scenario, changes, periods),
             "open": cost.opening_costs(scenario, opened, periods),
             "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
-            "peak_kw": cost.peak_costs(peaks),
+            "peak_kw": cost.peak_costs(bill.plain),
             **cost.bill_costs(bill, periods),
             "ppa_kw": cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
             "module": energisation.module_costs(scenario, path, periods),

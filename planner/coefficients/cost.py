@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.electricity.bill_minimum import fixed_by_month
 from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
 from planner.coefficients.electricity.billing import CHARGE_MONTH, Billing
-from planner.coefficients.electricity.tariff import fixed_by_month
 from planner.coefficients.facility.colocation import mean_level
 from planner.coefficients.facility.environment import PPA, Environment
 from planner.coefficients.fleet import FLEET_PREFIX, STAND

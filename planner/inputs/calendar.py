@@ -17,6 +17,8 @@ from planner.units import (
 )
 
 HOURS_PER_WEEK = HOURS_PER_DAY * DAYS_PER_WEEK
+CELL = ["period", "month", "day_type", "hour_utc"]
+"""What tells the distinct hours of the calendar apart."""
 
 
 def local_hours(hour_utc: np.ndarray, utc_offset_h: np.ndarray | float) -> np.ndarray:
@@ -105,7 +107,7 @@ def calendar_cells(scenario: Scenario) -> pd.DataFrame:
 
 def _month_cells(period: str, start: pd.Timestamp, months: float) -> pd.DataFrame:
     cells = _month_hours(start, months).assign(period=period)
-    return cells[["period", "month", "day_type", "hour_utc", "hours"]]
+    return cells[[*CELL, "hours"]]
 
 
 @lru_cache(maxsize=1024)

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from planner.coefficients.electricity.charges import row_windows
-from planner.coefficients.electricity.tariff import energy_price_by_cell
+from planner.coefficients.electricity.bill_energy import energy_price_by_cell
+from planner.coefficients.electricity.tariff import with_windows
 from planner.inputs import calendar_cells, make_scenario
-from planner.inputs.windows import hour_shares
+from planner.inputs.windows import hour_shares, parse_months
 from planner.tables import HOURS
 
 SETTINGS = {"name": "facility", "discount_rate_fraction": 0.08, "catalog_sites": "all"}
@@ -32,11 +32,11 @@ def test_the_catalogue_reaches_four_continents_with_time_of_use_on_three(shipped
 def test_every_hour_of_the_year_of_every_tariff_has_exactly_one_base_energy_price(shipped):
     tariffs = shipped.tables["tariffs"]
     energy = tariffs[(tariffs["charge"] == "energy") & tariffs["market"].isna()]
-    windows = row_windows(energy)
+    windows = with_windows(energy)
     for tariff, rows in energy.groupby("tariff"):
         cover = np.zeros((2, 12, 24))
         for at in rows.index:
-            months = np.array(windows.loc[at, "months"]) - 1
+            months = np.array(parse_months(windows.loc[at, "months"])) - 1
             cover[0, months] += hour_shares(windows.loc[at, "weekday"])
             cover[1, months] += hour_shares(windows.loc[at, "weekend"])
         gaps = np.argwhere(cover != 1.0)

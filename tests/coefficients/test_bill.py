@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.coefficients.electricity.bill import Bill, yearly_bill
-from planner.coefficients.electricity.tariff import demand_charges, energy_price_by_cell, fixed_charges
+from planner.coefficients.electricity.bill_demand import demand_charges
+from planner.coefficients.electricity.bill_energy import energy_price_by_cell
+from planner.coefficients.electricity.bill_minimum import fixed_by_month
 from planner.errors import InputError
 from planner.inputs import calendar_cells, make_scenario, typed_frame
 from planner.tables import HOURS
@@ -429,13 +431,11 @@ def planned_cost(case, name: str, kw: float) -> float:
     prices = prices.merge(cells, on=["period", "month", "day_type", "hour_utc"])
     demand, fixed = (
         demand_charges(case).query("tariff == @name"),
-        fixed_charges(case).query("tariff == @name"),
+        fixed_by_month(case).query("tariff == @name"),
     )
     energy = (prices["price_per_kwh"] * prices["hours"]).sum() * kw
     return (
-        energy
-        + (demand["price_per_kw_month"] * demand["months"].map(len)).sum() * kw
-        + (fixed["price_per_month"].sum() * 12)
+        energy + (demand["price_per_kw_month"] * demand["months"].map(len)).sum() * kw + fixed["amount"].sum()
     )
 
 

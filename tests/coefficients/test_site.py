@@ -22,7 +22,7 @@ from small_scenarios import (
 
 from planner.coefficients.blocks import CELL
 from planner.coefficients.electricity.billing import Billing, billing
-from planner.coefficients.facility.site import build_columns, halls, openings, peak_charges, site_limits
+from planner.coefficients.facility.site import build_columns, halls, openings, site_limits
 from planner.inputs import period_frame
 from planner.inputs.calendar import calendar_cells
 
@@ -116,14 +116,14 @@ def test_only_owned_halls_are_built_and_only_while_they_can_be_ready(case, perio
 
 def test_a_site_can_be_opened_when_it_has_power_and_only_if_that_costs_something(case, periods):
     nowhere = pd.DataFrame({"site": pd.Series(dtype=str), "period": pd.Series(dtype=str)})
-    opened = openings(case, site_limits(case, periods), Billing(), nowhere)
+    opened = openings(case, periods, site_limits(case, periods), Billing(), nowhere)
     assert opened.to_dict("records") == [
         {"site": "campus", "period": "2027-Q3"},
         {"site": "campus", "period": "2027-Q4"},
     ]
     # Or when a generator can be rented.
     rented = pd.DataFrame({"site": ["campus"], "period": ["2027-Q2"]})
-    assert list(openings(case, site_limits(case, periods), Billing(), rented)["period"]) == [
+    assert list(openings(case, periods, site_limits(case, periods), Billing(), rented)["period"]) == [
         "2027-Q2", "2027-Q3", "2027-Q4",
     ]  # fmt: skip
 
@@ -133,7 +133,8 @@ def charges(case):
     """Return the charges with every block named after the hour and kind of day it holds."""
     cells = calendar_cells(case)
     assigned = cells.assign(block=cells["day_type"] + " " + cells["hour_utc"].astype(str), label="")
-    return peak_charges(case, assigned, billing(case, assigned, site_limits(case, period_frame(case))))
+    bill = billing(case, assigned, site_limits(case, period_frame(case)))
+    return bill.plain, bill.plain_blocks
 
 
 def months(charges, component: str) -> dict[str, float]:
@@ -169,6 +170,6 @@ def test_no_demand_charge_is_no_row(case):
     plain = case.tables["tariffs"][case.tables["tariffs"]["charge"] == "energy"]
     cells = pd.DataFrame(columns=[*CELL, "label", "hours", "block"])
     free = replace(case, tables={**case.tables, "tariffs": plain})
-    peaks, seen = peak_charges(free, cells, Billing())
-    assert peaks.empty
-    assert seen.empty
+    bill = billing(free, cells, site_limits(case, period_frame(case)))
+    assert bill.plain.empty
+    assert bill.plain_blocks.empty

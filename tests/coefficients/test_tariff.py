@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from planner.coefficients.electricity.tariff import demand_charges, energy_price_by_cell, fixed_charges
+from planner.coefficients.electricity.bill_demand import demand_charges
+from planner.coefficients.electricity.bill_energy import energy_price_by_cell
+from planner.coefficients.electricity.bill_minimum import fixed_by_month
 from planner.errors import InputError
 from planner.inputs import calendar_cells, make_scenario
 from planner.tables import HOURS
@@ -80,7 +82,7 @@ def test_a_levy_without_list_falls_on_every_charge():
     case = scenario([*rows, charge("tax", "levy", 0.10, "fraction")])
     assert prices(case).to_numpy() == pytest.approx(0.44 * 0.25)
     assert demand_charges(case)["price_per_kw_month"].tolist() == pytest.approx([11 * 0.25])
-    assert fixed_charges(case)["price_per_month"].tolist() == pytest.approx([110 * 0.25])
+    assert fixed_by_month(case)["amount"].tolist() == pytest.approx([110 * 0.25] * 12)
 
 
 def test_an_indexed_charge_follows_the_market_of_the_local_hour_in_its_own_currency():
@@ -94,7 +96,7 @@ def test_an_indexed_charge_follows_the_market_of_the_local_hour_in_its_own_curre
 
 def test_fixed_charges_convert_days_and_years_to_the_mean_month():
     rows = [ENERGY, charge("daily", "fixed", 12.0, "day"), charge("yearly", "fixed", 240.0, "year")]
-    monthly = fixed_charges(scenario(rows)).set_index("component")["price_per_month"]
+    monthly = fixed_by_month(scenario(rows)).groupby("component")["amount"].sum() / 12
     assert monthly["daily"] == pytest.approx(12 * 365 / 12 * 0.25)
     assert monthly["yearly"] == pytest.approx(20 * 0.25)
 
@@ -138,7 +140,7 @@ def test_of_a_ladder_the_plain_price_is_the_first_tiers():
         case = scenario(rows)
         assert prices(case).to_numpy() == pytest.approx(0.10 * 0.25)
         assert demand_charges(case)["price_per_kw_month"].tolist() == pytest.approx([24 * 0.25])
-        assert fixed_charges(case).empty
+        assert fixed_by_month(case).empty
 
 
 def test_use_below_the_first_start_is_free():

@@ -119,7 +119,7 @@ def test_every_cost_line_of_the_coefficients_is_declared():
 
 def test_the_audit_imports_nothing_of_the_model_it_checks():
     # Physics of a hall and what a tariff bills for a load: both are tested against measurements and bills.
-    bills = ("bill", "bill_minimum", "bill_tiers", "charges", "plan_meter", "tariff", "windows")
+    bills = ("bill", "bill_demand", "bill_energy", "bill_minimum", "bill_tiers", "meter", "tariff")
     shared = {"planner.coefficients.facility.pue"} | {
         f"planner.coefficients.electricity.{name}" for name in bills
     }

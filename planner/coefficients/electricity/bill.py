@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,10 @@ import pandas as pd
 
 from planner.coefficients.electricity.bill_demand import demand_lines
 from planner.coefficients.electricity.bill_energy import LINE, energy_lines
-from planner.coefficients.electricity.charges import LEVIED
-from planner.coefficients.electricity.metered import Metered, metered
+from planner.coefficients.electricity.calendar import Row
+from planner.coefficients.electricity.meter import Load, Metered, metered
+from planner.coefficients.electricity.tariff import LEVIED
 from planner.errors import Fault, InputError
-from planner.inputs.windows import parse_months
 from planner.units import MONTHS_PER_YEAR
 
 CHARGES = ("energy", "demand", "fixed", "levy", "minimum")
@@ -176,20 +176,14 @@ def _fixed_lines(rows: pd.DataFrame, load: Metered) -> pd.DataFrame:
     """Return fixed charges: per day by the days, per month and year by the share of the month they hold."""
     parts = []
     for row in rows.to_dict("records"):
-        share = months_held(row, load)
+        share = load.months_held(row)
         parts.append(
             _lines(row["component"], "fixed", per_month(row, load) * share, row["price_unit"], row["price"])
         )
     return _joined(parts)
 
 
-def months_held(row: Mapping[Hashable, Any], load: Metered) -> np.ndarray:
-    """Return the share of each month in which a charge applies: its months, between its dates."""
-    held = load.month_share(load.holds(row["start_date"], row["end_date"]))
-    return held * load.in_months(parse_months(row["months"]))
-
-
-def per_month(row: Mapping[Hashable, Any], load: Metered) -> np.ndarray:
+def per_month(row: Row, load: Load) -> np.ndarray:
     """Return an amount per month, day or year as an amount of each month."""
     if row["price_unit"] == "day":
         return row["price"] * load.months.days_in_month.to_numpy(dtype=float)
@@ -214,7 +208,7 @@ def _counted(row: dict, charged: pd.DataFrame, load: Metered) -> np.ndarray:
 def _levy_lines(rows: pd.DataFrame, charged: pd.DataFrame, load: Metered) -> pd.DataFrame:
     parts = []
     for row in rows.to_dict("records"):
-        amount = row["price"] * _counted(row, charged, load) * months_held(row, load)
+        amount = row["price"] * _counted(row, charged, load) * load.months_held(row)
         parts.append(_lines(row["component"], "levy", amount, "fraction", row["price"]))
     return _joined(parts)
 
@@ -226,7 +220,7 @@ def _minimum_lines(
     yearly = rows["price_unit"].isin(YEARLY_UNITS)
     added: list[pd.DataFrame] = []
     for row in rows[~yearly].to_dict("records"):
-        least = per_month(row, load) * contract_part(row, contract_kw) * months_held(row, load)
+        least = per_month(row, load) * contract_part(row, contract_kw) * load.months_held(row)
         paid = _counted(row, charged, load) + _topped(added, load)
         added.append(
             _lines(
@@ -237,7 +231,7 @@ def _minimum_lines(
     length = np.bincount(year)
     last = np.cumsum(length) - 1
     for row in rows[yearly].to_dict("records"):
-        share = per_month(row, load) * months_held(row, load)
+        share = per_month(row, load) * load.months_held(row)
         least = contract_part(row, contract_kw) * np.bincount(year, weights=share)
         paid = np.bincount(year, weights=_counted(row, charged, load) + _topped(added, load))
         amount = np.zeros(len(load.months))
@@ -250,7 +244,7 @@ def _topped(added: list[pd.DataFrame], load: Metered) -> np.ndarray:
     return sum((part["amount"].to_numpy() for part in added), np.zeros(len(load.months)))
 
 
-def contract_part(row: Mapping[Hashable, Any], contract_kw: float | None) -> float:
+def contract_part(row: Row, contract_kw: float | None) -> float:
     """Return 1 for a minimum in money, else the contracted kW (or kVA) times the share that is owed."""
     if row["price_unit"] not in KW_UNITS:
         return 1.0

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.charges import KVA_UNITS, ladder_names, price_per_unit, row_windows
-from planner.coefficients.electricity.metered import Metered
-from planner.coefficients.electricity.plan_meter import PeakHistory
+from planner.coefficients.electricity.calendar import Row
+from planner.coefficients.electricity.meter import Metered
+from planner.coefficients.electricity.tariff import (
+    KVA_UNITS,
+    ladder_names,
+    levy_factor,
+    price_per_unit,
+    priced_rows,
+    with_windows,
+)
 from planner.errors import Fault, InputError
+from planner.inputs import Scenario
 from planner.inputs.named_hours import first_billed, month_number, peaks_behind
-from planner.inputs.windows import parse_months
+from planner.inputs.windows import hour_shares, parse_months
 from planner.units import MONTHS_PER_YEAR
 
 USUAL_RATCHET_MONTHS = 11
 
 
 def demand_lines(
-    rows: pd.DataFrame, load: Metered, history: Metered | PeakHistory | None, contract_kw: float | None
+    rows: pd.DataFrame, load: Metered, history: Metered | None, contract_kw: float | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what each demand charge bills in each month, and the kW behind it.
 
@@ -50,15 +55,13 @@ def demand_lines(
         Lines as :func:`bill_energy.energy_lines` with kW (kVA for kVA prices) as quantity; and ``component``,
         ``month``, ``measured_kw``, ``billed_kw``.
     """
-    windows = row_windows(rows)
     _check_contract(rows, contract_kw)
     prices = price_per_unit(rows)
     lines, peaks = [], []
-    for at, (label, row) in enumerate(zip(rows.index, rows.to_dict("records"), strict=True)):
-        months, weekday, weekend = windows.loc[label, ["months", "weekday", "weekend"]]
-        share = load.month_share(load.holds(row["start_date"], row["end_date"])) * load.in_months(months)
-        measured = _measured(row, load, history, (weekday, weekend), share > 0)
-        billed = np.maximum(measured, _floor(row, measured, load, history, (weekday, weekend), contract_kw))
+    for at, row in enumerate(with_windows(rows).to_dict("records")):
+        share = load.months_held(row)
+        measured = _measured(row, load, history, share > 0)
+        billed = np.maximum(measured, _floor(row, measured, load, history, contract_kw))
         in_tier = _inside_tier(rows, at, billed)
         lines.append(_line(row, in_tier, share, prices[at]))
         peaks.append(
@@ -79,19 +82,13 @@ def demand_lines(
     )
 
 
-def _measured(
-    row: dict,
-    load: Metered,
-    history: Metered | PeakHistory | None,
-    window: tuple[np.ndarray, np.ndarray],
-    held: np.ndarray,
-) -> np.ndarray:
+def _measured(row: Row, load: Metered, history: Metered | None, held: np.ndarray) -> np.ndarray:
     """Return the measured kW of each month; of named hours those of the months in which the charge is held."""
     if pd.isna(row["named_hours"]):
-        return load.peak_by_month(load.window_share(*window) > 0)
-    known = load.known_peaks(row["component"], *window)
+        return load.peak_by_month(load.window_share(row) > 0)
+    known = load.known_peaks(row)
     if history is not None:
-        known |= history.known_peaks(row["component"], *window)
+        known |= history.known_peaks(row)
     peaks = {month_number(month.start_time): kw for month, kw in known.items()}
     named, begin = None, first_billed(row)
     billed = np.zeros(len(load.months))
@@ -107,14 +104,14 @@ def _measured(
     return billed
 
 
-def named_hours_kw(text: str, component: str, load: Metered, history: Metered | PeakHistory | None) -> float:
+def named_hours_kw(text: str, component: str, load: Metered, history: Metered | None) -> float:
     """Return the mean kW over the hours that start at the named local times.
 
     The hours may lie in the load or before it: a coincident peak of one year is billed in the next, by the
     dates between which the charge holds.
     """
     kw = pd.Series(load.kw, index=load.start)
-    if isinstance(history, Metered):
+    if history is not None:
         kw = pd.concat([pd.Series(history.kw, index=history.start), kw])
     values, faults = [], []
     for part in (piece.strip() for piece in text.split(";") if piece.strip()):
@@ -137,33 +134,22 @@ def named_hours_kw(text: str, component: str, load: Metered, history: Metered | 
 
 
 def _floor(
-    row: dict,
-    measured: np.ndarray,
-    load: Metered,
-    history: Metered | PeakHistory | None,
-    window: tuple[np.ndarray, np.ndarray],
-    contract_kw: float | None,
+    row: Row, measured: np.ndarray, load: Metered, history: Metered | None, contract_kw: float | None
 ) -> np.ndarray:
     """Return the least billed kW by month: ratchet, minimum and share of the contract."""
     floor = np.zeros(len(measured))
     if row["ratchet_fraction"] > 0:
-        floor = row["ratchet_fraction"] * _earlier_peak(row, measured, load, history, window)
+        floor = row["ratchet_fraction"] * _earlier_peak(row, measured, load, history)
     for value in (row["minimum_kw"], row["contract_fraction"] * (contract_kw or 0.0)):
         floor = np.maximum(floor, 0.0 if pd.isna(value) else value)
     return floor
 
 
-def _earlier_peak(
-    row: dict,
-    measured: np.ndarray,
-    load: Metered,
-    history: Metered | PeakHistory | None,
-    window: tuple[np.ndarray, np.ndarray],
-) -> np.ndarray:
+def _earlier_peak(row: Row, measured: np.ndarray, load: Metered, history: Metered | None) -> np.ndarray:
     """Return the highest peak of the charge's window in the months a ratchet looks back at; 0 without any."""
     known = dict(zip(load.months, measured, strict=True))
     if history is not None:
-        known |= history.known_peaks(row["component"], *window)
+        known |= history.known_peaks(row)
     season, span = parse_months(row["ratchet_season"]), look_back_months(row)
     highest = np.zeros(len(load.months))
     for at, month in enumerate(load.months):
@@ -172,7 +158,7 @@ def _earlier_peak(
     return highest
 
 
-def look_back_months(row: Mapping[Hashable, Any]) -> int:
+def look_back_months(row: Row) -> int:
     """Return how many months before it a charge's ratchet looks at."""
     return USUAL_RATCHET_MONTHS if pd.isna(row["ratchet_months"]) else int(row["ratchet_months"])
 
@@ -189,7 +175,7 @@ def _inside_tier(rows: pd.DataFrame, at: int, billed: np.ndarray) -> np.ndarray:
     return np.clip(np.minimum(billed, high) - low, 0.0, None)
 
 
-def _line(row: dict, kw: np.ndarray, share: np.ndarray, price_per_kw: float) -> pd.DataFrame:
+def _line(row: Row, kw: np.ndarray, share: np.ndarray, price_per_kw: float) -> pd.DataFrame:
     kva = row["price_unit"] in KVA_UNITS
     quantity = np.where(share > 0, kw / row["power_factor"] if kva else kw, 0.0)
     return pd.DataFrame(
@@ -219,3 +205,40 @@ def _check_contract(rows: pd.DataFrame, contract_kw: float | None) -> None:
     ]
     if faults:
         raise InputError(faults)
+
+
+def demand_charges(scenario: Scenario) -> pd.DataFrame:
+    """Return the demand charges of every tariff a hall pays, in the plan's currency.
+
+    A charge on named hours (coincident peak) is among them from a year before it is billed: ``months`` are those it
+    is billed in, its days and hours those in which a later year's hours may be named (:mod:`coincident`).
+
+    Returns
+    -------
+    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_kw_month``, ``price_bare`` (before levies),
+    ``levies`` (tuple), ``months`` (tuple),
+    ``day_type``, ``hours`` and ``weekend_hours`` (tuples of local hours touched), ``ratchet_fraction``,
+    ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named_hours``, ``tier_of``,
+    ``start_date``, ``end_date``.
+    """
+    rows = priced_rows(scenario, "demand", first=True)
+    kept = ["tariff", "component", "price_bare", "levies", "day_type", "weekday", "weekend", "ratchet_months"]
+    return (
+        rows[[*kept, "named_hours", "tier_of", "start_date", "end_date"]]
+        .assign(
+            price_per_kw_month=rows["price_bare"] * levy_factor(rows, scenario.tables["tariffs"]),
+            months=rows["months"].map(parse_months),
+            hours=rows["weekday"].map(_hours_touched),
+            weekend_hours=rows["weekend"].map(_hours_touched),
+            ratchet_season=rows["ratchet_season"].map(parse_months),
+            **{
+                name: rows[name].fillna(0.0)
+                for name in ("ratchet_fraction", "minimum_kw", "contract_fraction")
+            },
+        )
+        .reset_index(drop=True)
+    )
+
+
+def _hours_touched(quarters: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(hour) for hour in np.flatnonzero(hour_shares(quarters) > 0))

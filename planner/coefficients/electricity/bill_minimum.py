@@ -1,4 +1,4 @@
-"""Minimum bills: what is owed at least, month by month or over twelve months, and what counts towards it.
+"""Fixed charges and minimum bills: what is owed for being open or at least, and what counts towards it.
 
 A minimum is a top-up (see :func:`bill.yearly_bill`): the monthly ones first, in order of the rows, the yearly one
 after them in the last month of each twelve. It is owed while the site is open, and counts the charges before
@@ -16,15 +16,15 @@ from planner.coefficients.electricity.bill import (
     KW_UNITS,
     YEARLY_UNITS,
     contract_part,
-    months_held,
     per_month,
 )
-from planner.coefficients.electricity.charges import first_tiers, price_per_unit, row_windows
-from planner.coefficients.electricity.plan_meter import PlanMeter
-from planner.coefficients.electricity.tariff import fixed_by_month, in_force, market_price
+from planner.coefficients.electricity.bill_energy import plan_prices
+from planner.coefficients.electricity.meter import PlanMeter, site_meter
+from planner.coefficients.electricity.tariff import DAYS_PER_YEAR, in_force, levied_by_month, priced_rows
 from planner.coefficients.money import currency_ratio
 from planner.inputs import Scenario
-from planner.units import MONTHS_PER_YEAR
+from planner.inputs.calendar import calendar_cells, period_frame
+from planner.units import HOURS_PER_MONTH, MONTHS_PER_YEAR
 
 MINIMUM = ["site", "component", "period", "month"]
 COUNTED = {
@@ -77,7 +77,7 @@ def minimums(
     charges, tiers
         Frames of the bill by month, with ``price_bare`` and ``step_bare`` (before levies).
     """
-    rows = in_force(scenario, ("minimum",))
+    rows, fixed = in_force(scenario, "minimum"), fixed_by_month(scenario)
     contract = scenario.tables["sites"].set_index("site")["contract_kw"]
     due, owed = [], []
     counted: dict[str, list[pd.DataFrame]] = {family: [] for family in COUNTED}
@@ -86,6 +86,7 @@ def minimums(
         if own.empty:
             continue
         amounts = _charged(scenario, site, meter, tariff, charges, tiers)
+        amounts["open"] = _fixed(fixed, site, tariff)
         yearly = own["price_unit"].isin(YEARLY_UNITS)
         before: list[pd.DataFrame] = []
         for row in [*own[~yearly].to_dict("records"), *own[yearly].to_dict("records")]:
@@ -136,7 +137,7 @@ def _months_of(scenario: Scenario, site: str, meter: PlanMeter, row: dict) -> pd
     table = scenario.tables["sites"].set_index("site").loc[site]
     contract = None if pd.isna(table["contract_kw"]) else float(table["contract_kw"])
     fx = currency_ratio(scenario.tables["fx"], pd.Series([row["currency"]]), scenario.settings.currency)[0]
-    least = per_month(row, meter) * months_held(row, meter) * contract_part(row, contract) * fx
+    least = per_month(row, meter) * meter.months_held(row) * contract_part(row, contract) * fx
     position = np.arange(len(least))
     yearly = row["price_unit"] in YEARLY_UNITS
     last = np.minimum(position // MONTHS_PER_YEAR * MONTHS_PER_YEAR + MONTHS_PER_YEAR - 1, len(least) - 1)
@@ -176,36 +177,49 @@ def _charged(
         "ppa_kw": settled.assign(amount=-settled["amount"]),
         "billed_kw": demand.rename(columns={**named, "component": "count_component"}),
         "bill_tier": tiered.rename(columns=named),
-        "open": _fixed(scenario, site, tariff),
     }
 
 
 def _energy(scenario: Scenario, site: str, meter: PlanMeter, tariff: str) -> pd.DataFrame:
     """Return currency per kW drawn in each block of each month, by energy charge, first tier's price."""
-    rows = first_tiers(in_force(scenario, ("energy",)))
-    rows = rows[rows["tariff"] == tariff].join(row_windows(rows).add_prefix("window_"))
-    fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
     parts = []
-    for price, row in zip(price_per_unit(rows) * fx, rows.to_dict("records"), strict=True):
-        inside = meter.window_share(row["window_weekday"], row["window_weekend"])
-        inside = inside * meter.holds(row["start_date"], row["end_date"])
-        inside = inside * meter.in_months(row["window_months"])[meter.month]
-        per_kwh = np.full(len(inside), price)
-        if not pd.isna(row["market"]):
-            per_kwh = per_kwh + market_price(scenario, row["market"], meter.cells, meter.utc_offset_h)
-        cells = meter.cells.assign(amount=inside * per_kwh * meter.cell_hours)
+    for row, per_kwh in plan_prices(scenario, tariff, meter):
+        cells = meter.cells.assign(amount=per_kwh * meter.hours)
         summed = cells.groupby(["position", "period", "block"], sort=False, as_index=False)["amount"].sum()
-        month = meter.bill_months["month"].to_numpy()[summed["position"]]
-        parts.append(
-            summed.assign(site=site, count_month=month, counts_as=row["component"], usual=True).rename(
-                columns={"period": "count_period"}
-            )
-        )
+        named = meter.labelled(summed).rename(columns={"period": "count_period", "month": "count_month"})
+        parts.append(named.assign(site=site, counts_as=row["component"], usual=True))
     return pd.concat(parts, ignore_index=True)
 
 
-def _fixed(scenario: Scenario, site: str, tariff: str) -> pd.DataFrame:
-    charges = fixed_by_month(scenario)
+def _fixed(charges: pd.DataFrame, site: str, tariff: str) -> pd.DataFrame:
     own = charges[charges["tariff"] == tariff]
     named = own.rename(columns={"period": "count_period", "month": "count_month"})
     return named.assign(site=site, counts_as=own["component"], usual=True, amount=own["bare"])
+
+
+def fixed_by_month(scenario: Scenario) -> pd.DataFrame:
+    """Return what every fixed charge bills in each month of each period, in the plan's currency.
+
+    A month is billed for the share of its days the charge holds, in its months; a price per day for the month's days.
+    A period in hours is billed its share of a mean month.
+
+    Returns
+    -------
+    DataFrame; columns ``tariff``, ``component``, ``period``, ``month`` (``2027-01``), ``amount``, ``bare`` (before
+    levies).
+    """
+    periods = period_frame(scenario)
+    meter = site_meter(periods, calendar_cells(scenario), 0.0)
+    months = meter.bill_months[["period", "month"]]
+    in_hours = periods["months"].isna().reindex(months["period"]).to_numpy(bool)
+    mean_months = periods["hours"].reindex(months["period"]).to_numpy(float) / HOURS_PER_MONTH
+    by_days = meter.months.days_in_month.to_numpy(float) * MONTHS_PER_YEAR / DAYS_PER_YEAR
+    parts = []
+    for row in priced_rows(scenario, "fixed").to_dict("records"):
+        count = by_days if row["price_unit"] == "day" else np.ones(len(months))
+        bare = row["price_bare"] * np.where(in_hours, mean_months, count) * meter.months_held(row)
+        amount = bare * levied_by_month(row["levies"], meter)
+        name = {"tariff": row["tariff"], "component": row["component"]}
+        parts.append(months.assign(**name, amount=amount, bare=bare))
+    names = ["tariff", "component", "period", "month", "amount", "bare"]
+    return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)

@@ -14,38 +14,14 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.charges import price_per_unit, row_windows
-from planner.coefficients.electricity.levies import levied_by_month, levies_on
-from planner.coefficients.electricity.plan_meter import PlanMeter
-from planner.coefficients.electricity.tariff import in_force
-from planner.coefficients.money import currency_ratio
-from planner.inputs import Scenario
+from planner.coefficients.electricity.meter import PlanMeter
+from planner.coefficients.electricity.tariff import levied_by_month
 from planner.units import KWH_PER_MWH
 
 LADDER_MONTH = ["site", "ladder", "period", "month"]
 TIERS = [*LADDER_MONTH, "tier", "price_step", "step_bare", "width", "unit", "falls", "first_component"]
 LADDERS = [*LADDER_MONTH, "unit", "component", "most", "most_kw", "attained"]
 FILLS = [*LADDER_MONTH, "block", "mwh_per_kw"]
-
-
-def ladder_rows(scenario: Scenario, charge: str) -> pd.DataFrame:
-    """Return the tiers in force of a kind of charge, lowest first, with ``price_bare`` (plan currency) and ``levies``.
-
-    A ladder that starts above zero has a free tier below its first one.
-    """
-    rows = in_force(scenario, (charge,))
-    rows = rows[rows["tier_of"].notna()]
-    if rows.empty:
-        return rows.reset_index(drop=True)
-    fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
-    levies = levies_on(rows, scenario.tables["tariffs"])
-    rows = rows.assign(levies=levies, price_bare=price_per_unit(rows) * fx)
-    rows = rows.assign(tier_from=rows["tier_from"].fillna(0.0)).join(row_windows(rows).add_prefix("window_"))
-    rows = rows.sort_values(["tariff", "tier_of", "tier_from"], kind="stable")
-    first = rows.drop_duplicates(["tariff", "tier_of"])
-    first = first[first["tier_from"] > 0].assign(tier_from=0.0, price_bare=0.0)
-    both = pd.concat([first, rows]) if len(first) else rows
-    return both.sort_values(["tariff", "tier_of", "tier_from"], kind="stable", ignore_index=True)
 
 
 def energy_tiers(
@@ -58,7 +34,7 @@ def energy_tiers(
     meter
         The site's hour classes.
     rows
-        Its tariff's rows of :func:`ladder_rows`.
+        Its tariff's tiers (:func:`tariff.ladders`).
     most_kw
         Usable kW by period: no month uses more than that in every hour.
     """
@@ -66,15 +42,13 @@ def energy_tiers(
     for _, ladder in rows.groupby("tier_of", sort=False):
         key = (ladder["tier_unit"].iloc[0], *ladder["tier_from"])
         groups.setdefault(key, []).append(ladder)
-    hours = meter.by_month(meter.cell_hours)
+    hours = meter.by_month(meter.hours)
     for (unit, *starts), ladders in groups.items():
         steps = np.zeros((len(starts), len(meter.months)))
         bare = np.zeros_like(steps)
         for ladder in ladders:
             for tier, row in enumerate(ladder.to_dict("records")):
-                inside = meter.window_share(row["window_weekday"], row["window_weekend"])
-                inside = inside * meter.holds(row["start_date"], row["end_date"]) * meter.cell_hours
-                share = meter.by_month(inside) / hours * meter.in_months(row["window_months"])
+                share = meter.by_month(meter.share_held(row) * meter.hours) / hours
                 steps[tier] += share * (levied_price(row, meter) - levied_price(ladder.iloc[0], meter))
                 bare[tier] += share * (row["price_bare"] - ladder["price_bare"].iloc[0])
         name = " + ".join(str(ladder["tier_of"].iloc[0]) for ladder in ladders)
@@ -159,7 +133,6 @@ def _frames(
 
 def _fills(meter: PlanMeter, site: str, name: str, used: np.ndarray) -> pd.DataFrame:
     """Return MWh of the month that one kW in each block makes."""
-    hours = meter.cells.groupby(["position", "period", "block"], sort=False, as_index=False)["hours"].sum()
-    hours = hours[used[hours["position"]]]
-    month = meter.bill_months["month"].to_numpy()[hours["position"]]
-    return hours.assign(site=site, ladder=name, month=month, mwh_per_kw=hours["hours"] / KWH_PER_MWH)[FILLS]
+    cells = meter.cells.assign(mwh_per_kw=meter.hours / KWH_PER_MWH)
+    hours = cells.groupby(["position", "period", "block"], sort=False, as_index=False)["mwh_per_kw"].sum()
+    return meter.labelled(hours[used[hours["position"]]]).assign(site=site, ladder=name)[FILLS]

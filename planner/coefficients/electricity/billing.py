@@ -15,25 +15,27 @@ import pandas as pd
 
 from planner.coefficients.electricity.bill_demand import look_back_months
 from planner.coefficients.electricity.bill_minimum import Minimums, minimums
-from planner.coefficients.electricity.bill_tiers import demand_tiers, energy_tiers, ladder_rows
+from planner.coefficients.electricity.bill_tiers import demand_tiers, energy_tiers
 from planner.coefficients.electricity.billing_frames import (
     CHARGE_MONTH,
     CHARGE_NUMBERS,
     CHARGES,
+    PLAIN,
+    PLAIN_BLOCKS,
     no_blocks,
     no_charges,
     no_coincident,
     no_fills,
     no_ladders,
     no_look_back,
+    no_plain,
+    no_plain_blocks,
     no_tiers,
 )
-from planner.coefficients.electricity.charges import first_tiers, price_per_unit, row_windows
+from planner.coefficients.electricity.calendar import Row
 from planner.coefficients.electricity.coincident import Coincident, coincident
-from planner.coefficients.electricity.levies import always, levied_by_month, levies_on
-from planner.coefficients.electricity.plan_meter import PlanMeter, billing_cells, month_label, plan_meter
-from planner.coefficients.electricity.tariff import in_force
-from planner.coefficients.money import currency_ratio
+from planner.coefficients.electricity.meter import PlanMeter, site_meter
+from planner.coefficients.electricity.tariff import always, ladders, levied_by_month, priced_rows
 from planner.inputs import Scenario
 from planner.inputs.calendar import period_frame
 from planner.inputs.windows import parse_months
@@ -41,10 +43,14 @@ from planner.inputs.windows import parse_months
 
 @dataclass(frozen=True)
 class Billing:
-    """The parts of the bill that are billed month by month.
+    """The parts of the bill that rest on kW or on months.
 
     Attributes
     ----------
+    plain
+        site, component, period, months, price_per_kw_month of the charges that keep one peak per period.
+    plain_blocks
+        site, component, period, block: what that peak is taken from.
     charges
         site, component, period, month, price_per_kw (plan currency per billed kW, levies included), floor_kw
         (least billed kW while the site is open), billed (false in a month that is only measured), named (of hours
@@ -66,10 +72,10 @@ class Billing:
         site, ladder, period, month, block, mwh_per_kw: what fills the tiers of energy.
     minimums
         Minimum bills (:class:`bill_minimum.Minimums`).
-    monthly
-        (site, component) of the demand charges among them.
     """
 
+    plain: pd.DataFrame = field(default_factory=no_plain)
+    plain_blocks: pd.DataFrame = field(default_factory=no_plain_blocks)
     charges: pd.DataFrame = field(default_factory=no_charges)
     peak_blocks: pd.DataFrame = field(default_factory=no_blocks)
     look_back: pd.DataFrame = field(default_factory=no_look_back)
@@ -78,11 +84,10 @@ class Billing:
     ladders: pd.DataFrame = field(default_factory=no_ladders)
     fills: pd.DataFrame = field(default_factory=no_fills)
     minimums: Minimums = field(default_factory=Minimums)
-    monthly: frozenset[tuple[str, str]] = frozenset()
 
 
 def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) -> Billing:
-    """Return the charges of every own and colocation site that are billed month by month.
+    """Return the demand charges, tiers and minimum bills of every own and colocation site.
 
     Parameters
     ----------
@@ -94,32 +99,34 @@ def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) ->
         Usable kW by site and period (:func:`site.site_limits`).
     """
     usable = limits.set_index(["site", "period"])["usable_kw"]
-    charged, tiered = [], []
+    plain, charged, tiered = [], [], []
     meters = site_meters(scenario, assigned)
     priced = site_charges(scenario, meters)
     for site, meter, row in priced:
         if row["monthly"]:
             charged.append(_charge(scenario, meter, row))
+        else:
+            plain.append(_plain(meter, row))
         if len(row["ladder"]):
-            share = _month_share(meter, row)
+            share = meter.months_held(row)
             tiered.append((*demand_tiers(meter, row, row["ladder"], share, usable[site]), no_fills()))
-    rows = ladder_rows(scenario, "energy")
+    rows = ladders(priced_rows(scenario, "energy"))
     for site, meter, tariff in meters:
         for part in energy_tiers(meter, site, rows[rows["tariff"] == tariff], usable[site]):
             tiered.append(part)
             if part[1]["unit"].eq("kwh_per_kw").any():
                 charged.append(_measured_only(meter, part[1]))
-    charges, blocks, look_back, named = (
-        _stacked([part[k] for part in charged], none)
-        for k, none in enumerate((no_charges, no_blocks, no_look_back, no_coincident))
-    )
-    tiers, ladders, fills = (
-        _stacked([part[k] for part in tiered], none)
-        for k, none in enumerate((no_tiers, no_ladders, no_fills))
+    plain_peaks, plain_blocks, charges, blocks, look_back, named, tiers, months, fills = (
+        _stacked([part[k] for part in parts], none)
+        for parts, kinds in (
+            (plain, (no_plain, no_plain_blocks)),
+            (charged, (no_charges, no_blocks, no_look_back, no_coincident)),
+            (tiered, (no_tiers, no_ladders, no_fills)),
+        )
+        for k, none in enumerate(kinds)
     )
     least = minimums(scenario, meters, charges, tiers)
-    monthly = frozenset((site, row["component"]) for site, _, row in priced if row["monthly"])
-    return Billing(charges, blocks, look_back, named, tiers, ladders, fills, least, monthly)
+    return Billing(plain_peaks, plain_blocks, charges, blocks, look_back, named, tiers, months, fills, least)
 
 
 def _stacked(parts: list[pd.DataFrame], none: Callable[[], pd.DataFrame]) -> pd.DataFrame:
@@ -127,27 +134,26 @@ def _stacked(parts: list[pd.DataFrame], none: Callable[[], pd.DataFrame]) -> pd.
     return pd.concat(filled, ignore_index=True) if filled else none()
 
 
-def _measured_only(meter: PlanMeter, ladders: pd.DataFrame) -> tuple[pd.DataFrame, ...]:
+def _measured_only(meter: PlanMeter, tiered: pd.DataFrame) -> tuple[pd.DataFrame, ...]:
     """Return the measured peak of every hour of a month, which hours-of-use tiers are multiples of."""
-    charges = ladders[CHARGE_MONTH].assign(**dict.fromkeys(CHARGE_NUMBERS, 0.0), billed=False, named=False)
-    blocks = meter.blocks_by_month(np.ones(len(meter.kw), dtype=bool))
-    blocks = blocks.assign(month=meter.bill_months["month"].to_numpy()[blocks["position"]])
-    seen = ladders[CHARGE_MONTH].merge(blocks[["month", "period", "block"]], on=["period", "month"])
+    charges = tiered[CHARGE_MONTH].assign(**dict.fromkeys(CHARGE_NUMBERS, 0.0), billed=False, named=False)
+    blocks = meter.labelled(meter.blocks_by_month(np.ones(len(meter.kw), dtype=bool)))
+    seen = tiered[CHARGE_MONTH].merge(blocks[["month", "period", "block"]], on=["period", "month"])
     return charges[CHARGES], seen[[*CHARGE_MONTH, "block"]], no_look_back(), no_coincident()
 
 
 def site_meters(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, str]]:
     """Return site, meter (without load) and tariff of every own and colocation site."""
     sites = scenario.tables["sites"]
-    if sites["kind"].eq("cloud").all():
-        return []
-    cells = billing_cells(period_frame(scenario), assigned)
-    offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
-    return [
-        (site["site"], plan_meter(cells, float(offset[site["region"]])), site["tariff"])
-        for site in sites[sites["kind"] != "cloud"].to_dict("records")
-        if len(cells)
-    ]
+    offsets = scenario.tables["regions"].set_index("region")["utc_offset_h"]
+    clocks: dict[float, PlanMeter] = {}
+    meters = []
+    for site in sites[sites["kind"] != "cloud"].to_dict("records") if len(assigned) else ():
+        offset = float(offsets[site["region"]])
+        if offset not in clocks:
+            clocks[offset] = site_meter(period_frame(scenario), assigned, offset)
+        meters.append((site["site"], clocks[offset], site["tariff"]))
+    return meters
 
 
 def site_charges(
@@ -155,27 +161,23 @@ def site_charges(
 ) -> list[tuple[str, PlanMeter, dict]]:
     """Return site, meter (without load) and row of every demand charge of the meters; a ladder is one.
 
-    The row carries ``site``, ``price_bare``, ``levies`` on it, ``floor_kw`` (minimum and share of the
-    contract), ``weekday`` and ``weekend`` windows, ``months_held``, ``monthly``, ``named`` and ``ladder`` (its tiers).
+    The row is one of :func:`tariff.priced_rows` with ``site``, ``floor_kw`` (minimum and share of the contract),
+    ``monthly``, ``named`` and ``ladder`` (its tiers).
     """
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
-    rows = first_tiers(in_force(scenario, ("demand",)))
-    if rows.empty:
+    every = priced_rows(scenario, "demand")
+    if every.empty:
         return []
-    ladders = ladder_rows(scenario, "demand")
-    fx = currency_ratio(scenario.tables["fx"], rows["currency"], scenario.settings.currency)
-    bare = price_per_unit(rows) * fx
+    tiers, rows = ladders(every), priced_rows(scenario, "demand", first=True)
     topped = set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"])
-    windows = row_windows(rows).rename(columns={"months": "months_held"})
-    rows = rows.assign(price_bare=bare, levies=levies_on(rows, tariffs)).join(windows)
     contract = sites.set_index("site")["contract_kw"]
     found = []
     for site, meter, tariff in meters:
         for row in rows[rows["tariff"] == tariff].to_dict("records"):
             least = [row["minimum_kw"], row["contract_fraction"] * contract[site]]
             row |= {"site": site, "floor_kw": float(np.nanmax([0.0, *least]))}
-            own = (ladders["tariff"] == tariff) & (ladders["tier_of"] == row["tier_of"])
-            row["ladder"] = ladders[own]
+            own = (tiers["tariff"] == tariff) & (tiers["tier_of"] == row["tier_of"])
+            row["ladder"] = tiers[own]
             row["named"] = not pd.isna(row["named_hours"])
             special = row["named"] or row["ratchet_fraction"] > 0 or row["floor_kw"] > 0 or bool(own.any())
             special |= not all(always(levy) for levy in row["levies"])
@@ -184,32 +186,46 @@ def site_charges(
     return found
 
 
-def _inside(meter: PlanMeter, row: dict) -> np.ndarray:
+def _inside(meter: PlanMeter, row: Row) -> np.ndarray:
     """Return which hour classes a charge measures: its days and hours, in its months unless a later bill looks back."""
-    inside = meter.window_share(row["weekday"], row["weekend"]) > 0
+    inside = meter.window_share(row) > 0
     if row["ratchet_fraction"] > 0 or row["named"]:
         return inside
-    return inside & (meter.in_months(row["months_held"])[meter.month] > 0)
+    return inside & meter.in_months(parse_months(row["months"]))[meter.month]
 
 
 def _months_differ(meter: PlanMeter, row: dict) -> bool:
     """Return whether the billed months of some period look at different blocks."""
     seen = meter.blocks_by_month(_inside(meter, row))
-    billed = np.flatnonzero(_month_share(meter, row) > 0)
+    billed = np.flatnonzero(meter.months_held(row) > 0)
     seen = seen[seen["position"].isin(billed)]
     sets = seen.groupby(["period", "position"], sort=False)["block"].agg(tuple).reset_index()
     return bool(len(sets[["period", "block"]].drop_duplicates()) > sets["period"].nunique())
 
 
-def _month_share(meter: PlanMeter, row: dict) -> np.ndarray:
-    """Return the share of each billing month in which the charge is billed."""
-    held = meter.month_share(meter.holds(row["start_date"], row["end_date"]))
-    return held * meter.in_months(row["months_held"])
+def _plain(meter: PlanMeter, row: Row) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return months and price, and blocks, of a charge that keeps one peak per period.
+
+    A peak is one of all days of the month, whichever of them the charge holds on; a month in which it holds on some
+    days only counts by their share.
+    """
+    share, name = meter.months_held(row), {"site": row["site"], "component": row["component"]}
+    inside = _inside(meter, row) & (share > 0)[meter.month]
+    looked_at = meter.cells.loc[inside, "position"].unique()
+    months = (
+        pd.Series(share[looked_at])
+        .groupby(meter.bill_months["period"].to_numpy()[looked_at], sort=False)
+        .sum()
+    )
+    price = row["price_bare"] * (1.0 + sum(levy["price"] for levy in row["levies"]))
+    peaks = months.rename_axis("period").rename("months").reset_index()
+    blocks = meter.cells.loc[inside, ["period", "block"]].drop_duplicates()
+    return peaks.assign(**name, price_per_kw_month=price)[PLAIN], blocks.assign(**name)[PLAIN_BLOCKS]
 
 
 def _charge(scenario: Scenario, meter: PlanMeter, row: dict) -> tuple[pd.DataFrame, ...]:
     """Return charges, peak blocks, look_back and coincident of one demand charge."""
-    share, labels = _month_share(meter, row), meter.bill_months[["period", "month"]]
+    share, labels = meter.months_held(row), meter.bill_months[["period", "month"]]
     name = {"site": row["site"], "component": row["component"]}
     history = earlier_peaks(scenario, row["site"], row["component"])
     ratchet, floor = _looked_back_at(meter, row, history)
@@ -228,8 +244,7 @@ def _charge(scenario: Scenario, meter: PlanMeter, row: dict) -> tuple[pd.DataFra
         named=row["named"],
     )
     blocks = meter.blocks_by_month(_inside(meter, row))
-    blocks = blocks[needed[blocks["position"]]]
-    blocks = blocks.assign(month=labels["month"].to_numpy()[blocks["position"]], **name)
+    blocks = meter.labelled(blocks[needed[blocks["position"]]]).assign(**name)
     looks = ratchet[share[ratchet["position"]] > 0].assign(ratchet_fraction=row["ratchet_fraction"])
     return (
         charges[needed][CHARGES],
@@ -295,6 +310,6 @@ __all__ = [
     "Billing",
     "billing",
     "floored_sites",
-    "month_label",
     "site_charges",
+    "site_meters",
 ]

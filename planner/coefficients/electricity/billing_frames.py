@@ -9,11 +9,23 @@ from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
 CHARGE_MONTH = ["site", "component", "period", "month"]
 CHARGE_NUMBERS = ["price_per_kw", "price_bare", "floor_kw", "history_kw", "owed_per_kw", "value_per_kw"]
 CHARGES = [*CHARGE_MONTH, *CHARGE_NUMBERS, "billed", "named"]
+PLAIN = ["site", "component", "period", "months", "price_per_kw_month"]
+PLAIN_BLOCKS = ["site", "component", "period", "block"]
 
 
 def _empty(*columns: str, **numbers: str) -> pd.DataFrame:
     labels = {name: pd.Series(dtype="str") for name in columns}
     return pd.DataFrame(labels | {name: pd.Series(dtype=float) for name in numbers.values()})
+
+
+def no_plain() -> pd.DataFrame:
+    """Return the frame ``plain`` of a bill without any charge by period."""
+    return _empty(*PLAIN[:3], a="months", b="price_per_kw_month")
+
+
+def no_plain_blocks() -> pd.DataFrame:
+    """Return the frame ``plain_blocks`` of a bill without any charge by period."""
+    return _empty(*PLAIN_BLOCKS)
 
 
 def no_charges() -> pd.DataFrame:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.plan_meter import PlanMeter
+from planner.coefficients.electricity.calendar import month_held
+from planner.coefficients.electricity.meter import PlanMeter
 from planner.inputs.named_hours import Row, first_billed, named_shares, peaks_behind
-from planner.inputs.windows import parse_months
 from planner.units import MONTHS_PER_YEAR
 
 MIDDLE = 0.5
@@ -81,23 +81,11 @@ def _owed_after(row: Row, months: np.ndarray, rate_fraction: float) -> tuple[np.
     last = int(months.max())
     wait = first_billed(row) - min(named_shares(str(row["named_hours"])))
     for month in range(last + 1, last + max(wait, 0) + MONTHS_PER_YEAR + 1):
-        price = row["price_bare"] * held_share(row, month)
-        price *= 1.0 + sum(levy["price"] * held_share(levy, month) for levy in row["levies"])
+        price = row["price_bare"] * month_held(row, month)
+        price *= 1.0 + sum(levy["price"] * month_held(levy, month) for levy in row["levies"])
         worth = (1.0 + rate_fraction) ** -((month - last - MIDDLE) / MONTHS_PER_YEAR)
         for past, share in peaks_behind(row, month).items():
             seen = months == past
             owed[seen] += price * share / max(seen.sum(), 1)
             value[seen] += price * worth * share / max(seen.sum(), 1)
     return owed, value
-
-
-def held_share(row: Row, month: int) -> float:
-    """Return the share of a calendar month's days in which a charge or levy holds; 0 outside its months."""
-    if month % MONTHS_PER_YEAR + 1 not in parse_months(row["months"]):
-        return 0.0
-    first = pd.Timestamp(month // MONTHS_PER_YEAR, month % MONTHS_PER_YEAR + 1, 1)
-    days = pd.date_range(first, periods=first.days_in_month, freq="D")
-    holds = np.ones(len(days), dtype=bool)
-    holds &= True if pd.isna(row["start_date"]) else np.asarray(days >= row["start_date"])
-    holds &= True if pd.isna(row["end_date"]) else np.asarray(days <= row["end_date"])
-    return float(holds.mean())

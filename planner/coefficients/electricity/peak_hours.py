@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.tariff import demand_charges, valid_share
-from planner.coefficients.electricity.windows import local_window_mask
+from planner.coefficients.electricity.billing import site_charges, site_meters
 from planner.inputs import Scenario
 from planner.inputs.named_hours import named_months
+from planner.inputs.windows import parse_months
 
 
 def window_peaks(
@@ -39,29 +39,24 @@ def window_peaks(
     Returns
     -------
     DataFrame on the index of ``cells``; one column per charge and site, blank outside the window (months, kinds of
-    day, hours, dates; a ratchet's season counts too, and of a charge on named hours their months alone).
+    day, hours, dates by the site's clock; a ratchet's season counts too, and of a charge on named hours their months
+    alone).
     """
     table = features.reindex(pd.MultiIndex.from_frame(cells[list(features.index.names)])).fillna(0.0)
-    sites, charges = scenario.tables["sites"], demand_charges(scenario)
-    offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
-    own = sites.loc[sites["kind"] != "cloud", ["site", "tariff", "region"]]
+    meters = site_meters(scenario, cells)
     heights = {
-        site: _height(table, site, routes[routes["site"] == site], token_weights) for site in own["site"]
+        site: _height(table, site, routes[routes["site"] == site], token_weights) for site, _, _ in meters
     }
     columns = {}
-    for row in own.merge(charges, on="tariff").itertuples():
-        season = row.ratchet_season if row.ratchet_fraction > 0 else ()
-        named = not pd.isna(row.named_hours)
-        months = named_months(str(row.named_hours)) if named else sorted({*row.months, *season})
-        inside = local_window_mask(
-            cells, float(offset[row.region]), months, row.day_type, row.hours, row.weekend_hours
-        )
-        dated = (
-            named
-            or row.ratchet_fraction > 0
-            or valid_share(scenario, cells.assign(day_type="all"), row.start_date, row.end_date) > 0
-        )
-        columns[f"{row.component} at {row.site}"] = np.where(inside & dated, heights[row.site], np.nan)
+    for site, meter, row in site_charges(scenario, meters):
+        looked_at = meter.months_held(row) > 0
+        if row["named"]:
+            looked_at = meter.in_months(tuple(named_months(str(row["named_hours"]))))
+        elif row["ratchet_fraction"] > 0:
+            season = {*parse_months(row["ratchet_season"]), *parse_months(row["months"])}
+            looked_at = meter.in_months(tuple(season))
+        inside = meter.by_cell((meter.window_share(row) > 0) & looked_at[meter.month]) > 0
+        columns[f"{row['component']} at {site}"] = np.where(inside, heights[site], np.nan)
     return pd.DataFrame(columns, index=cells.index)
 
 

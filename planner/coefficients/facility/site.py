@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.electricity.billing import Billing, floored_sites
-from planner.coefficients.electricity.tariff import demand_charges, fixed_charges, valid_share
-from planner.coefficients.electricity.windows import local_window_mask
+from planner.coefficients.electricity.tariff import priced_rows
 from planner.coefficients.facility.colocation import bound_by_opening
 from planner.coefficients.timing import NEVER, in_service_ordinal, ready_dates
 from planner.inputs import Scenario
@@ -102,8 +101,8 @@ def openings(
     """
     sites = scenario.tables["sites"]
     costs = sites["opening_cost"].fillna(0.0) + sites["fixed_cost_per_year"].fillna(0.0)
-    fixed = fixed_charges(scenario)
-    billed = sites["tariff"].isin(fixed.loc[fixed["price_per_month"] > 0, "tariff"])
+    fixed = priced_rows(scenario, "fixed")
+    billed = sites["tariff"].isin(fixed.loc[fixed["price_bare"] > 0, "tariff"])
     owed = sites["site"].isin([*floored_sites(bill), *bound_by_opening(scenario)])
     cloud = sites["kind"] == "cloud"
     costly = sites.loc[~cloud & ((costs > 0) | billed | owed), "site"]
@@ -113,53 +112,3 @@ def openings(
     powered = limits[limits["site"].isin(costly) & ((limits["usable_kw"] > 0) | rented)]
     hosted = sites.loc[cloud & (costs > 0), ["site"]].merge(periods.reset_index()[["period"]], how="cross")
     return pd.concat([powered[["site", "period"]], hosted], ignore_index=True)
-
-
-def peak_charges(
-    scenario: Scenario, assigned: pd.DataFrame, bill: Billing
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the plain demand charges of each site and period, and the blocks whose load each one bills.
-
-    Charges billed month by month are not among them: those are in the ``bill`` (see :mod:`billing`).
-
-    Each month of a charge is billed at the period's kept peak inside its window; a month in which the charge holds on
-    some days only counts by their share.
-
-    Returns
-    -------
-    (site, component, period, months, price_per_kw_month), (site, component, period, block)
-    """
-    charges = demand_charges(scenario)
-    sites = scenario.tables["sites"]
-    offset = scenario.tables["regions"].set_index("region")["utc_offset_h"]
-    own = sites.loc[sites["kind"] != "cloud", ["site", "tariff", "region"]]
-    pairs = own.merge(charges, on="tariff").reset_index(drop=True)
-    named = zip(pairs["site"], pairs["component"], strict=True)
-    pairs = pairs[[pair not in bill.monthly for pair in named]]
-    peaks, seen = [], []
-    for row in pairs.itertuples():
-        mask = local_window_mask(
-            assigned, float(offset[row.region]), row.months, row.day_type, row.hours, row.weekend_hours
-        )
-        # A peak is one of all days of the month, whichever of them the charge holds on.
-        valid = valid_share(scenario, assigned.assign(day_type="all"), row.start_date, row.end_date)
-        inside = assigned.assign(valid=valid)[mask & (valid > 0.0)]
-        by_month = inside.groupby(["period", "month"], sort=False)["valid"].first()
-        months = by_month.groupby(level="period", sort=False).sum()
-        label = {"site": row.site, "component": row.component}
-        peaks.append(
-            months.rename("months").reset_index().assign(**label, price_per_kw_month=row.price_per_kw_month)
-        )
-        seen.append(inside[["period", "block"]].drop_duplicates().assign(**label))
-    columns = ["site", "component", "period"]
-    if not peaks:
-        return (
-            pd.DataFrame({name: pd.Series(dtype=object) for name in columns}).assign(
-                months=0.0, price_per_kw_month=0.0
-            ),
-            pd.DataFrame({name: pd.Series(dtype=object) for name in [*columns, "block"]}),
-        )
-    return (
-        pd.concat(peaks, ignore_index=True)[[*columns, "months", "price_per_kw_month"]],
-        pd.concat(seen, ignore_index=True)[[*columns, "block"]],
-    )

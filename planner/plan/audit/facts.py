@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.tariff import demand_charges, energy_price_by_cell, fixed_by_month
+from planner.coefficients.electricity.bill_demand import demand_charges
+from planner.coefficients.electricity.bill_energy import energy_price_by_cell
+from planner.coefficients.electricity.bill_minimum import fixed_by_month
 from planner.coefficients.facility.pue import partial_pue
 from planner.inputs import Scenario, resolved_workloads
 from planner.inputs.demand import demand_by_cell

@@ -7,11 +7,11 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.bill import YEARLY_UNITS, contract_part, months_held, per_month
+from planner.coefficients.electricity.bill import YEARLY_UNITS, contract_part, per_month
+from planner.coefficients.electricity.bill_energy import plan_prices
 from planner.coefficients.electricity.bill_minimum import billable_minimums
-from planner.coefficients.electricity.charges import first_tiers, price_per_unit, row_windows
-from planner.coefficients.electricity.plan_meter import PlanMeter
-from planner.coefficients.electricity.tariff import in_force, market_price
+from planner.coefficients.electricity.meter import PlanMeter
+from planner.coefficients.electricity.tariff import in_force
 from planner.plan.audit.books import Books
 from planner.plan.audit.electricity.month_bills import month_bills
 from planner.plan.audit.electricity.tier_bills import site_meters, tier_amounts
@@ -26,7 +26,7 @@ Charged = dict[str, np.ndarray]
 def topups(books: Books) -> pd.DataFrame:
     """Return site, component, period, month, amount of every minimum bill, due month by due month."""
     scenario = books.facts.scenario
-    rows, parts = in_force(scenario, ("minimum",)), []
+    rows, parts = in_force(scenario, "minimum"), []
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
     stated = books["sites"]
     is_open = total(stated["open_fraction"], stated, ["site", "period"])
@@ -51,7 +51,7 @@ def _site_topups(
     added, parts = np.zeros(len(share)), []
     for row in [*rows[~yearly].to_dict("records"), *rows[yearly].to_dict("records")]:
         part = contract_part(row, None if pd.isna(contract) else float(contract)) * row["fx"]
-        owed = per_month(row, meter) * months_held(row, meter) * part * share
+        owed = per_month(row, meter) * meter.months_held(row) * part * share
         names = row["applies_to"] or list(charged)
         paid = added + sum((charged[name] for name in names if name in charged), np.zeros(len(share)))
         amount = np.zeros(len(share))
@@ -70,19 +70,8 @@ def _charged(books: Books, site: str, meter: PlanMeter, share: np.ndarray) -> Ch
     """Return what the site is charged by component and month, before levies."""
     scenario, tariff = books.facts.scenario, books.facts.sites["tariff"][site]
     charged: Charged = defaultdict(lambda: np.zeros(len(share)))
-    rows = first_tiers(in_force(scenario, ("energy",)))
-    rows = rows[rows["tariff"] == tariff].join(row_windows(rows).add_prefix("window_"))
-    prices = price_per_unit(rows) * books.facts.fx(rows["currency"])
-    for price, row in zip(prices, rows.to_dict("records"), strict=True):
-        inside = meter.window_share(row["window_weekday"], row["window_weekend"])
-        inside = inside * meter.holds(row["start_date"], row["end_date"])
-        inside = inside * meter.in_months(row["window_months"])[meter.month]
-        per_kwh = price + (
-            0.0
-            if pd.isna(row["market"])
-            else market_price(scenario, row["market"], meter.cells, meter.utc_offset_h)
-        )
-        charged[row["component"]] += meter.by_month(meter.kwh * inside * per_kwh)
+    for row, per_kwh in plan_prices(scenario, tariff, meter):
+        charged[row["component"]] += meter.by_month(meter.kwh * per_kwh)
     months = pd.MultiIndex.from_frame(meter.bill_months[["period", "month"]])
     bills = month_bills(books)
     bills = bills.assign(component=bills["component"], bare=bills["billed_kw"] * bills["price_bare"])

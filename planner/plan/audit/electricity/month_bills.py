@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.electricity.bill_minimum import billable_minimums
-from planner.coefficients.electricity.plan_meter import billing_cells, month_label
+from planner.coefficients.electricity.meter import PlanMeter, site_meter
 from planner.coefficients.electricity.tariff import in_force
-from planner.coefficients.electricity.windows import local_window_mask
-from planner.inputs.windows import parse_months
+from planner.inputs.windows import months_text
 from planner.plan.audit.books import Books
 from planner.plan.audit.electricity.coincident_bills import coincident_kw, owed_per_kw
-from planner.plan.audit.facts import at
 from planner.plan.audit.money.hardware_costs import entries
 from planner.plan.audit.report import Check, beside, compare, total
 from planner.units import MONTHS_PER_YEAR
@@ -60,7 +58,7 @@ def owed_sites(books: Books) -> set[str]:
     stated = pd.MultiIndex.from_frame(pairs[["site", "component"]]).isin(known)
     ratchets = ((pairs["ratchet_fraction"] > 0) | pairs["named_hours"].notna()) & stated
     floors = set(pairs.loc[(_least_kw(pairs) > 0) | ratchets, "site"])
-    least = in_force(books.facts.scenario, ("minimum",))
+    least = in_force(books.facts.scenario, "minimum")
     least = least[least["price"] > 0]
     return floors | {
         row.site
@@ -93,29 +91,38 @@ def month_bills(books: Books) -> pd.DataFrame:
         "owed",
         "owed_value",
     ]
-    cells = billing_cells(dated_periods(books), books["block_cells"])
     kind = by_month(books)
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
     rows = []
     for row in own.merge(books.facts.demand_charges, on="tariff", how="inner").to_dict("records"):
         if kind.get((row["site"], row["component"]), False):
-            rows += _charge_rows(books, cells, row)
+            rows += _charge_rows(books, row)
     return pd.DataFrame(rows, columns=columns)
 
 
-def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
+def clocked_meter(books: Books, site: str) -> PlanMeter:
+    """Return the hours of a site by its own clock, with kW at its meter."""
+    drawn = books.grid_kw
+    known = drawn.index.get_level_values("site") == site
+    offset = float(books.facts.sites["utc_offset_h"][site])
+    return site_meter(dated_periods(books), books["block_cells"], offset).drawing(
+        drawn[known].droplevel("site")
+    )
+
+
+def _charge_rows(books: Books, row: dict) -> list[dict]:
     # Other months than the charge's own matter only where later months look back at them.
     named = not pd.isna(row["named_hours"])
     looked_at = named or row["ratchet_fraction"] > 0
     measured_in = tuple(range(1, MONTHS_PER_YEAR + 1)) if looked_at else row["months"]
-    inside = local_window_mask(
-        cells, row["utc_offset_h"], measured_in, row["day_type"], row["hours"], row["weekend_hours"]
-    )
-    seen = cells[inside].assign(site=row["site"])
-    peak = seen.assign(kw=at(books.grid_kw, seen, ["site", "period", "block"]).fillna(0.0))
-    peak_of_group = peak.groupby("group")["kw"].max()
-    months = cells[["period", "bill_month", "first_day", "last_day", "group"]].drop_duplicates()
-    months = months.sort_values(["first_day", "bill_month"]).to_dict("records")
+    meter = clocked_meter(books, row["site"])
+    inside = (meter.window_share(row) > 0) & meter.in_months(measured_in)[meter.month]
+    peaks, dated = meter.peak_by_month(inside), {**row, "months": months_text(row["months"])}
+    share_held = meter.months_held(dated)
+    levied = np.ones(len(peaks))
+    for levy in row["levies"]:
+        levied += levy["price"] * meter.months_held(levy)
+    months = meter.bill_months.to_dict("records")
     earlier = _history(books, row["site"], row["component"])
     is_open = total(books["sites"]["open_fraction"], books["sites"], ["site", "period"])
     season = row["ratchet_season"]
@@ -124,7 +131,8 @@ def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
     rows: list[dict] = []
     known: list[tuple[int, float]] = []
     for month in months:
-        measured = float(peak_of_group.get(month["group"], 0.0))
+        at_month = month["position"]
+        measured = float(peaks[at_month])
         now = month["bill_month"]
         back = [kw for when, kw in known if 1 <= now - when <= span and when % 12 + 1 in season]
         owed = max(back, default=0.0)
@@ -132,20 +140,16 @@ def _charge_rows(books: Books, cells: pd.DataFrame, row: dict) -> list[dict]:
             [kw for when, kw in earlier if 1 <= now - when <= span and when % 12 + 1 in season], default=0.0
         )
         share = float(is_open.get((row["site"], month["period"]), 1.0))
-        ratchet, held = row["ratchet_fraction"], _held(row, month)
-        levied = 1.0 + sum(
-            levy["price"] * _held({**levy, "months": parse_months(levy["months"])}, month)
-            for levy in row["levies"]
-        )
+        ratchet, held = row["ratchet_fraction"], float(share_held[at_month])
         rows.append(
             {
                 "site": row["site"],
                 "component": row["component"],
                 "period": month["period"],
-                "month": month_label(pd.Series([now])).iloc[0],
+                "month": month["month"],
                 "measured_kw": measured,
                 "billed_kw": max(measured, ratchet * owed, max(least, ratchet * floor) * share),
-                "price_per_kw": row["price_bare"] * levied * held,
+                "price_per_kw": row["price_bare"] * float(levied[at_month]) * held,
                 "price_bare": row["price_bare"] * held,
                 "share": held,
                 "owed": 0.0,
@@ -177,17 +181,6 @@ def _bill_named(
 
 def _calendar(month: int) -> pd.Period:
     return pd.Period(year=month // MONTHS_PER_YEAR, month=month % MONTHS_PER_YEAR + 1, freq="M")
-
-
-def _held(row: dict, month: dict) -> float:
-    """Return the share of the days of a month on which the charge is billed."""
-    if month["bill_month"] % 12 + 1 not in row["months"]:
-        return 0.0
-    days = pd.date_range(month["first_day"], month["last_day"], freq="D")
-    holds = np.ones(len(days), dtype=bool)
-    holds &= True if pd.isna(row["start_date"]) else days >= row["start_date"]
-    holds &= True if pd.isna(row["end_date"]) else days <= row["end_date"]
-    return float(holds.mean())
 
 
 def _history(books: Books, site: str, component: str) -> list[tuple[int, float]]:

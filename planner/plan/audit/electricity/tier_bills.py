@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.bill_tiers import LADDER_MONTH, demand_tiers, energy_tiers, ladder_rows
-from planner.coefficients.electricity.plan_meter import PlanMeter, billing_cells, plan_meter
+from planner.coefficients.electricity.bill_tiers import LADDER_MONTH, demand_tiers, energy_tiers
+from planner.coefficients.electricity.meter import PlanMeter
+from planner.coefficients.electricity.tariff import ladders, priced_rows
 from planner.plan.audit.books import Books
-from planner.plan.audit.electricity.month_bills import dated_periods, month_bills
+from planner.plan.audit.electricity.month_bills import clocked_meter, month_bills
 from planner.plan.audit.facility.environment_checks import covered_kw
 from planner.plan.audit.money.hardware_costs import entries
 from planner.units import KWH_PER_MWH
@@ -23,18 +24,15 @@ def site_meters(books: Books) -> dict[str, PlanMeter]:
 
     Peaks are the meter's; energy is what the utility settles, without what contracts cover.
     """
-    cells = billing_cells(dated_periods(books), books["block_cells"])
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
     drawn = books.grid_kw
     covered = covered_kw(books).groupby(level=["site", "period", "block"]).sum()
     settled = drawn - covered.reindex(drawn.index).fillna(0.0)
     meters = {}
-    for site, offset in own["utc_offset_h"].items():
-        known = drawn.index.get_level_values("site") == site
-        peaks, energy = (
-            plan_meter(cells, float(offset), kw[known].droplevel("site")) for kw in (drawn, settled)
-        )
-        meters[str(site)] = replace(peaks, kwh=energy.kwh)
+    for site in own.index:
+        known = settled.index.get_level_values("site") == site
+        meter = clocked_meter(books, site)
+        meters[str(site)] = replace(meter, kwh=meter.drawing(settled[known].droplevel("site")).kwh)
     return meters
 
 
@@ -42,15 +40,15 @@ def tier_amounts(books: Books) -> pd.DataFrame:
     """Return site, ladder, period, month, line, first_component, amount and the same before levies (``bare``)."""
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")]
     scenario, usable = books.facts.scenario, books.usable_kw
-    energy, demand = ladder_rows(scenario, "energy"), ladder_rows(scenario, "demand")
+    energy, demand = (ladders(priced_rows(scenario, charge)) for charge in ("energy", "demand"))
     bills = month_bills(books)
     parts = []
     for site, meter in site_meters(books).items():
         tariff, months = own["tariff"][site], _months(meter)
         rows = energy[energy["tariff"] == tariff]
         use = pd.Series(meter.month_kwh / KWH_PER_MWH, index=months)
-        for tiers, ladders, _ in energy_tiers(meter, site, rows, usable[site]) if len(rows) else ():
-            by_peak = (ladders["unit"] == "kwh_per_kw").any()
+        for tiers, months_of, _ in energy_tiers(meter, site, rows, usable[site]) if len(rows) else ():
+            by_peak = (months_of["unit"] == "kwh_per_kw").any()
             scale = pd.Series(meter.month_peak_kw if by_peak else 1.0, index=months)
             parts.append(_filled(tiers, use, scale).assign(line="energy_tiers"))
         for _, ladder in demand[demand["tariff"] == tariff].groupby("tier_of", sort=False):

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.windows import local_window_mask
+from planner.inputs.windows import months_text
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import first_period_from
-from planner.plan.audit.electricity.month_bills import by_month, month_entries, owed_sites
+from planner.plan.audit.electricity.month_bills import by_month, clocked_meter, month_entries, owed_sites
 from planner.plan.audit.facility.colo_rent import bound_sites
 from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.money.hardware_costs import entries, sinking_fund
@@ -211,7 +211,6 @@ def billing_windows(books: Books) -> pd.DataFrame:
     A charge looks at a block of which any hour class touches its local months, days and hours. ``price`` is
     what one kW costs in the month: in a month in which the charge holds on some days only, their share of it.
     """
-    cells = books["block_cells"]
     own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
     charges = books.facts.demand_charges
     parts = [pd.DataFrame(columns=["period", "month", "block", "site", "component", "price"])]
@@ -219,29 +218,14 @@ def billing_windows(books: Books) -> pd.DataFrame:
     for row in own.merge(charges, on="tariff", how="inner").to_dict("records"):
         if monthly.get((row["site"], row["component"]), False):
             continue
-        inside = local_window_mask(
-            cells, row["utc_offset_h"], row["months"], row["day_type"], row["hours"], row["weekend_hours"]
-        )
-        seen = cells.loc[inside, ["period", "month", "block"]].drop_duplicates()
-        days = held_share(books, row["start_date"], row["end_date"])
-        price = row["price_per_kw_month"] * at(days, seen, ["period", "month"])
+        meter = clocked_meter(books, row["site"])
+        inside = (meter.window_share(row) > 0) & meter.in_months(row["months"])[meter.month]
+        held = meter.months_held({**row, "months": months_text(row["months"])})
+        seen = meter.labelled(meter.cells.loc[inside, ["period", "position", "block"]].drop_duplicates())
+        months = pd.Series(held, index=pd.MultiIndex.from_frame(meter.bill_months[["period", "month"]]))
+        price = row["price_per_kw_month"] * at(months, seen, ["period", "month"])
         parts.append(seen.assign(site=row["site"], component=row["component"], price=price)[price != 0.0])
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
-
-
-def held_share(books: Books, first: pd.Timestamp, last: pd.Timestamp) -> pd.Series:
-    """Return the share of the days of each (period, month) from the first to the last day of a charge, blank
-    = open.
-    """
-    shares = {}
-    for row in books.facts.periods.reset_index().to_dict("records"):
-        days = pd.date_range(row["start_date"], row["end_date"], freq="D", inclusive="left")
-        holds = np.ones(len(days), dtype=bool)
-        holds &= True if pd.isna(first) else days >= first
-        holds &= True if pd.isna(last) else days <= last
-        for month in days.month.unique():
-            shares[row["period"], month] = float(holds[days.month == month].mean())
-    return pd.Series(shares)
 
 
 def peak_entries(books: Books) -> pd.DataFrame:
