@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from planner.plan.bound import BOUND_LABEL
 from reports.content import Content, number_or_nan
 
 COMMITTED = ("purchase", "lease", "reserved")
@@ -28,7 +29,7 @@ def answer_lines(content: Content) -> list[str]:
     if not content.has_plan:
         return _no_plan_lines(content)
     return [
-        _orders_line(content),
+        _bound_line(content) if content.is_bound else _orders_line(content),
         _cost_line(content),
         _baseline_line(content),
         _power_line(content),
@@ -99,6 +100,26 @@ def _services(content: Content) -> str:
     return ", ".join(map(str, names[:3])) + more
 
 
+def _bound_line(content: Content) -> str:
+    """Return what a relaxation proves, and the fractions of units it stands on, which nobody can order."""
+    fleet = content.frame("fleet", ["product", "period", "units"])
+    most = fleet.groupby(["product", "period"])["units"].sum().astype(float).groupby("product").max()
+    most = most[most > 0].sort_values(ascending=False, kind="stable")
+    named = ", ".join(f"{units:,.4g} x {product}" for product, units in most.head(3).items())
+    more = f" and {len(most) - 3} more products" if len(most) > 3 else ""
+    stands = f" It stands on up to {named}{more}, fractions of units that nobody can order." if named else ""
+    key, unit = _minimised(content)
+    least = f"{short_number(content.number(key))} {content.currency}{unit}"
+    return f"{BOUND_LABEL.capitalize()}: no plan in whole units costs less than {least}.{stands}"
+
+
+def _minimised(content: Content) -> tuple[str, str]:
+    """Return the headline number that was minimised and its unit after the currency."""
+    if content.headline.get("minimised", content.settings.get("objective")) == "unit-cost":
+        return "cost_per_mtok_effective", " per million effective tokens"
+    return "objective", ""
+
+
 def _taken_out(content: Content) -> list[str]:
     """Return what is taken out early, of existing lots and of orders, by the start of which period; nothing if none."""
     lots = content.frame("retirements", ["offer", "period", "units"]).rename(
@@ -165,7 +186,8 @@ def _baseline_line(content: Content) -> str:
             parts.append(f"{row.baseline} costs {short_number(cost)} {content.currency}")
         else:
             parts.append(f"{row.baseline} is {row.status}")
-    return f"Against this plan: {'; '.join(parts)}." if parts else "No baseline was computed."
+    this = "bound" if content.is_bound else "plan"
+    return f"Against this {this}: {'; '.join(parts)}." if parts else "No baseline was computed."
 
 
 def _difference(fraction: float) -> str:
@@ -193,6 +215,8 @@ def _power_line(content: Content) -> str:
 
 def _proof_line(content: Content) -> str:
     gap = content.number("gap")
+    if content.is_bound:
+        return f"Status {content.status}: the linear relaxation, in which units are divisible.{_rates_text(content)}"
     meaning = (
         "proven within the requested gap"
         if content.status == "optimal"
@@ -260,7 +284,7 @@ def _names(content: Content, table: str, column: str) -> str:
 def proof_rows(content: Content) -> list[tuple[str, object]]:
     """Return status, bound, gap, size, date and identity of the input."""
     head = content.headline
-    rows: list[tuple[str, object]] = [("Status", content.status)]
+    rows: list[tuple[str, object]] = [("Status", BOUND_LABEL if content.is_bound else content.status)]
     if content.has_plan:
         rows += [
             (f"Objective ({content.currency})", content.number("objective")),

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan import audit_plan
+from planner.plan.bound import BOUND, is_bound
 from planner.units import (
     DAYS_PER_WEEK,
     HOURS_PER_DAY,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from planner.plan import Plan
 
 
-SOLVED = ("optimal", "feasible")
-"""Statuses with a plan to show."""
+SOLVED = ("optimal", "feasible", BOUND)
+"""Statuses with amounts to show: of a plan, or of the bound that a relaxation is."""
 
 
 @dataclass(frozen=True)
@@ -126,13 +127,18 @@ class Content:
 
     @property
     def status(self) -> str:
-        """Return optimal, feasible, infeasible or no_solution."""
+        """Return optimal, feasible, bound, infeasible or no_solution."""
         return str(self.headline.get("status", "no_solution"))
 
     @property
     def has_plan(self) -> bool:
-        """Return whether there is a plan to show."""
+        """Return whether there are amounts to show."""
         return self.status in SOLVED
+
+    @property
+    def is_bound(self) -> bool:
+        """Return whether the amounts are those of a relaxation: a bound, not a plan."""
+        return is_bound(self.headline)
 
     def number(self, key: str) -> float:
         """Return a headline number, NaN when it is missing."""

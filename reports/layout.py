@@ -17,6 +17,7 @@ from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
+from planner.plan.bound import BOUND_LABEL
 from reports import styles
 from reports.cells import put, put_formula
 from reports.content import Content
@@ -110,6 +111,8 @@ def start_page(book: Workbook, content: Content, name: str, kind: str, purpose: 
     put(sheet, PURPOSE_ROW, 1, purpose, "purpose")
     if "Checks" in book.sheetnames and name != "Checks":
         put_formula(sheet, STATUS_ROW, 1, f"={STATUS_CELL}", "status")
+    if content.is_bound:
+        put(sheet, STATUS_ROW, 1, BOUND_LABEL.capitalize(), "status")
     _print_setup(sheet, content)
     return Page(sheet, content)
 

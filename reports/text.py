@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from planner.plan.bound import BOUND_LABEL
 from reports.answer import answer_lines, estimated_prices
 from reports.content import content_of
 from reports.finance_lines import finance_lines
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
 def summary_text(plan: Plan) -> str:
     """Return the answer in five lines, then what to be careful about."""
     content = content_of(plan, audit=False)
-    lines = [f"{content.scenario_name}: {content.status}", *(f"  {line}" for line in answer_lines(content))]
-    if content.has_plan:
+    status = BOUND_LABEL if content.is_bound else content.status
+    lines = [f"{content.scenario_name}: {status}", *(f"  {line}" for line in answer_lines(content))]
+    if content.has_plan and not content.is_bound:
         lines += [f"  {sentence}" for sentence in (*latency_sentences(content), *sizing_sentences(content))]
-    lines += [f"  {line}" for line in finance_lines(content)]
+        lines += [f"  {line}" for line in finance_lines(content)]
     estimates = estimated_prices(content)
     if content.has_plan and len(estimates):
         named = ", ".join(dict.fromkeys(f"{row.table} {row.key}" for row in estimates.head(3).itertuples()))

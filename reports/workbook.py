@@ -55,6 +55,8 @@ OUTPUT_SHEETS = (
     ("Unit cost", unit_cost.fill),
     ("Metrics", metrics.fill),
 )
+BOUND_SHEETS = ("Summary", "Unit cost", "Metrics")
+"""Sheets of a relaxation: what it costs and yields; nothing to order, pay or place."""
 EARLIEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -102,7 +104,11 @@ def build_workbook(content: Content) -> Workbook:
     names = sheet_names(content)
     for name in [*names, *(input_tables.sheet_name(table) for table in tables)]:
         book.create_sheet(name)
-    if content.has_plan:
+    if content.is_bound:
+        for name in BOUND_SHEETS:
+            dict(OUTPUT_SHEETS)[name](book, content)
+        inputs.fill(book, content, None, tables)
+    elif content.has_plan:
         calculation = build_calculation(content)
         for name, fill in OUTPUT_SHEETS:
             if name in names:
@@ -123,7 +129,9 @@ def build_workbook(content: Content) -> Workbook:
 
 
 def sheet_names(content: Content) -> list[str]:
-    """Return the sheets in order, without the input tables."""
+    """Return the sheets in order, without the input tables; a bound has none that anybody would act on."""
+    if content.is_bound:
+        return ["Cover", *BOUND_SHEETS, "Assumptions", "Inputs"]
     if content.has_plan:
         shown = [name for name, _ in OUTPUT_SHEETS if name != "Losses" or failures.planned_for(content)]
         return ["Cover", *shown, "Assumptions", "Calc", "Checks", "Inputs"]
@@ -135,7 +143,7 @@ def _describe(book: Workbook, content: Content) -> None:
     moment = datetime.datetime.combine(content.written_on, datetime.time())
     properties = book.properties
     properties.creator = "planner"
-    properties.title = _property(f"Fleet plan: {content.scenario_name}")
+    properties.title = _property(f"{cover.subject(content)}: {content.scenario_name}")
     properties.subject = _property(content.description)
     properties.keywords = f"status {content.status}; input {content.input_hash}"
     properties.description = _property(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from planner.analysis.compare_inputs import changed_inputs
 from planner.analysis.compare_words import (
+    bound_words,
     cost_words,
     headline_words,
     input_words,
@@ -18,6 +19,7 @@ from planner.analysis.compare_words import (
 )
 from planner.errors import Fault, InputError
 from planner.plan import Plan
+from planner.plan.bound import is_bound
 
 HEADLINES = (
     "total_cost",
@@ -55,6 +57,8 @@ class Comparison:
         workload, period; share of the requests not served per plan. Only rows that differ.
     words
         The differences of the last plan to the first in sentences, what was changed first.
+    bounds
+        Names of those that are relaxations: bounds, not plans. Orders and vendors are then not compared.
     energy
         quantity (IT and facility kWh, PUE, energy bill, ...), one column per plan, difference, relative; the last rows
         are what PUE alone does to kWh and to the energy bill at the first plan's IT load.
@@ -73,6 +77,7 @@ class Comparison:
     vendors: pd.DataFrame
     unserved: pd.DataFrame
     words: tuple[str, ...]
+    bounds: tuple[str, ...] = ()
 
 
 def compare_plans(plans: Mapping[str, Plan]) -> Comparison:
@@ -90,6 +95,7 @@ def compare_plans(plans: Mapping[str, Plan]) -> Comparison:
     """
     _check(plans)
     names = tuple(plans)
+    bounds = tuple(name for name, plan in plans.items() if is_bound(plan.headline))
     orders = {
         name: plan["orders"].groupby(["offer", "site", "cooling", "period"])["units"].sum()
         for name, plan in plans.items()
@@ -98,8 +104,13 @@ def compare_plans(plans: Mapping[str, Plan]) -> Comparison:
     served = {name: _served(plan) for name, plan in plans.items()}
     headline, inputs = _headline(plans), changed_inputs(plans)
     changed, costs = _side_by_side(orders, names, True), _side_by_side(lines, names, False)
+    vendors = _side_by_side({name: _by_vendor(plan) for name, plan in plans.items()}, names, True)
+    if bounds:
+        # A bound orders nothing: what a plan orders beside it is no difference between plans.
+        changed, vendors = changed.iloc[:0], vendors.iloc[:0]
     lost = _side_by_side({name: _lost(plan) for name, plan in plans.items()}, names, changed_only=True)
     words = (
+        *bound_words(bounds),
         *input_words(inputs, names),
         *headline_words(headline, names),
         *order_words(changed),
@@ -114,9 +125,10 @@ def compare_plans(plans: Mapping[str, Plan]) -> Comparison:
         _side_by_side(served, names, changed_only=False),
         energy_frame(plans),
         inputs,
-        _side_by_side({name: _by_vendor(plan) for name, plan in plans.items()}, names, changed_only=True),
+        vendors,
         lost,
         words,
+        bounds,
     )
 
 

@@ -7,10 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from planner.plan.bound import BOUND_LABEL
+
 MOST = 6
 """Sentences of one kind; the rest is counted."""
 SMALLEST_SHARE = 1e-6
 """Part of the requests below which nothing is said to be unserved."""
+
+
+def bound_words(bounds: Sequence[str]) -> list[str]:
+    """Return that some of what is compared is no plan.
+
+    >>> bound_words(["out/relaxed"])
+    ['out/relaxed: bound, not a plan; it orders nothing, and orders and vendors are not compared']
+    """
+    text = "it orders nothing, and orders and vendors are not compared"
+    return [f"{name}: {BOUND_LABEL}; {text}" for name in bounds]
 
 
 def input_words(inputs: pd.DataFrame, names: Sequence[str]) -> list[str]:

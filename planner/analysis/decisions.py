@@ -164,7 +164,7 @@ class _Decisions(Inquiry):
 
     @cached_property
     def due(self) -> list[Due]:
-        return due_orders(self.plan["orders"], self.study.coefficients)
+        return [] if self.bound else due_orders(self.plan["orders"], self.study.coefficients)
 
     @cached_property
     def named(self) -> dict[str, Any]:
@@ -327,4 +327,4 @@ class _Decisions(Inquiry):
 
     def _notes(self) -> dict[str, str]:
         found = notes(self.study, self.whole)
-        return found if self.ahead is None else {**found, "longer_horizon": self.ahead.note}
+        return self.labelled(found if self.ahead is None else {**found, "longer_horizon": self.ahead.note})

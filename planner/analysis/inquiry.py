@@ -14,6 +14,7 @@ from planner.analysis.sites_study import Study
 from planner.errors import InfeasiblePlan
 from planner.pipeline.options import RunOptions
 from planner.plan import Plan
+from planner.plan.bound import BOUND_LABEL, is_bound, with_units
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,18 @@ class Inquiry:
             raise InfeasiblePlan(
                 f"the scenario has no plan to ask about: {self.plan.headline.get('message')}"
             )
+        # What a bound stands on is asked about in fractions of units; no order is due from it.
+        self.bound = is_bound(self.plan.headline)
+        self.plan = with_units(self.plan)
+
+    def labelled(self, notes: Mapping[str, str]) -> dict[str, str]:
+        """Return the notes, each saying that no plan stands behind it where none does."""
+        if not self.bound:
+            return dict(notes)
+        return {
+            name: f"{BOUND_LABEL}: units are fractions and no order is due; {note}"
+            for name, note in notes.items()
+        }
 
     @property
     def about(self) -> tuple[object, ...]:

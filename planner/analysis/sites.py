@@ -122,7 +122,7 @@ class _Comparison(Inquiry):
         tables = self._tables(load, quarters, tariffs, without, probes, late)
         settings = self.plan.scenario.settings
         gap = self.study.options.gap
-        return SiteComparison(settings.currency, gap, tables, self._notes(whole), self.share)
+        return SiteComparison(settings.currency, gap, tables, self.labelled(self._notes(whole)), self.share)
 
     def _load(self, site: str) -> dict[str, Any]:
         return _case_document(load_case(self.forced(site), site, self.share), self.forced(site))

@@ -102,7 +102,9 @@ def energisation_dates(plan: Plan) -> pd.DataFrame:
         ),
     ]
     columns = ["site", "from_date", "what", "kw"]
-    table = pd.concat([part[columns] for part in parts if len(part)], ignore_index=True)
+    table = pd.concat(
+        [part[columns] for part in parts if len(part)] or [parts[0][columns]], ignore_index=True
+    )
     table = table.sort_values(["site", "from_date"], kind="stable", ignore_index=True)
     return table.assign(mw=table["kw"] / KW_PER_MW).drop(columns="kw")
 

@@ -92,7 +92,8 @@ def unpowered(study: Study) -> pd.DataFrame:
     table["until"] = table["start"].where(~dark).groupby(table["site"]).bfill()
     scheduled = study.scenario.tables["site_power"]
     dated = scheduled[scheduled["usable_kw"] > 0.0].groupby("site")["from_date"].min()
-    stated = table["site"].map(dated)
+    # A cloud has no schedule: mapping by a series without a date would make numbers.
+    stated = dated.astype("datetime64[ns]").reindex(table["site"]).set_axis(table.index)
     by_path = table["kw"].notna()
     # A day inside a period is when the grid gives power; the plan can use it from the next period on.
     table["until"] = table["until"].where(by_path | (stated < table["start"]) | table["until"].isna(), stated)

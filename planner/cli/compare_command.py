@@ -27,6 +27,7 @@ def compare(plans: tuple[str, ...], as_json: bool) -> None:
     then solved. The first one is the base.
     """
     from planner.analysis import compare_plans
+    from planner.plan.bound import BOUND_LABEL
 
     found = compare_plans(named_plans(plans))
     parts = {
@@ -41,7 +42,8 @@ def compare(plans: tuple[str, ...], as_json: bool) -> None:
     }
     if as_json:
         told = {name: part.to_dict("records") for name, part in parts.items()}
-        echo_json({"plans": list(found.names), "words": list(found.words), **told})
+        bounds = {"bounds": list(found.bounds), "label": BOUND_LABEL} if found.bounds else {}
+        echo_json({"plans": list(found.names), **bounds, "words": list(found.words), **told})
         return
     for sentence in found.words:
         click.echo(sentence)

@@ -36,12 +36,14 @@ def focus(plan: Path, out: Path | None) -> None:
     """
     from planner.errors import Fault, InputError
     from planner.plan import load_plan
+    from planner.plan.bound import is_bound
     from planner.plan.focus import focus_frame
 
     folder = plan_folder(plan)
     loaded = load_plan(folder)
-    if "cash" not in loaded.frames:
-        raise InputError([Fault(str(folder), f"{loaded.status}: there are no cost rows to export")])
+    if "cash" not in loaded.frames or is_bound(loaded.headline):
+        status = loaded.headline.get("label", loaded.status)
+        raise InputError([Fault(str(folder), f"{status}: there are no cost rows to export")])
     target = out or folder / "focus.csv"
     target.parent.mkdir(parents=True, exist_ok=True)
     rows = focus_frame(loaded)
@@ -95,9 +97,11 @@ def _requests(plan: Path) -> pd.DataFrame:
     """Return the requests for quotation of a saved plan."""
     from planner.errors import Fault, InputError
     from planner.plan import load_plan
+    from planner.plan.bound import is_bound
 
     folder = plan_folder(plan)
     loaded = load_plan(folder)
-    if "rfq" not in loaded.frames:
-        raise InputError([Fault(str(folder), f"{loaded.status}: there are no orders to ask quotes for")])
+    if "rfq" not in loaded.frames or is_bound(loaded.headline):
+        status = loaded.headline.get("label", loaded.status)
+        raise InputError([Fault(str(folder), f"{status}: there are no orders to ask quotes for")])
     return loaded["rfq"]

@@ -36,7 +36,11 @@ EXIT_CODES = {"infeasible": InfeasiblePlan.exit_code, "no_solution": NoSolutionF
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder to write  [default: out/NAME]"
 )
 @click.option("--objective", type=click.Choice(["unit-cost", "cost"]), help="Instead of the scenario's.")
-@click.option("--relax", is_flag=True, help="Solve the linear relaxation: units may be fractions.")
+@click.option(
+    "--relax",
+    is_flag=True,
+    help="Solve the linear relaxation: units may be fractions. What is found is a bound, not a plan: no orders.",
+)
 @set_option
 @click.option(
     "--solver", metavar="NAME", default="highs", show_default=True, help="highs, or a solver PuLP can call."
@@ -129,7 +133,8 @@ def tell(plan: Plan, folder: Path, as_json: bool) -> None:
     else:
         click.echo(summary_text(plan))
         if "orders" in plan.frames:
-            click.echo("\n".join(["", orders_text(plan["orders"]), "", effort_text(plan.headline)]))
+            listed = [orders_text(plan["orders"]), ""] if len(plan["orders"]) else []
+            click.echo("\n".join(["", *listed, effort_text(plan.headline)]))
     click.get_current_context().exit(EXIT_CODES.get(plan.status, 0))
 
 
@@ -144,11 +149,16 @@ def audit(plan: Path, as_json: bool) -> None:
     """
     from planner.plan import audit_plan, load_plan
 
-    report = audit_plan(load_plan(plan_folder(plan)))
+    loaded = load_plan(plan_folder(plan))
+    report = audit_plan(loaded)
     checks, failures = report.checks, report.failures
+    label = {"label": loaded.headline["label"]} if "label" in loaded.headline else {}
     if as_json:
-        echo_json({"status": "ok" if report.passed else "failed", "checks": checks.to_dict("records")})
+        status = "ok" if report.passed else "failed"
+        echo_json({"status": status, **label, "checks": checks.to_dict("records")})
     else:
+        for text in label.values():
+            click.echo(f"{text}: the limits and the books of a relaxation, in fractions of units")
         click.echo(frame_text(checks, CHECK_COLUMNS) if report.passed else frame_text(failures))
         click.echo(f"{len(checks) - len(failures)} of {len(checks)} checks pass")
     if not report.passed:

@@ -25,6 +25,7 @@ from planner.pipeline.options import RunOptions
 from planner.pipeline.strategy import Goal, solve_main
 from planner.plan import audit_plan
 from planner.plan.assemble import no_plan, solved_plan
+from planner.plan.bound import as_bound
 from planner.plan.plan import Plan
 from planner.solve import Solution, SolveOptions
 
@@ -186,7 +187,8 @@ def _solve_built(
     warnings = [*proven.headline["warnings"], *cap_warnings(at)]
     headline = {**proven.headline, **cap_headline(c, at), "warnings": warnings}
     proven = Plan(headline, proven.frames, scenario)
-    return audited(proven) if options.audit else proven
+    proven = audited(proven) if options.audit else proven
+    return as_bound(proven) if wanted.relax else proven
 
 
 def audited(plan: Plan) -> Plan:

@@ -20,7 +20,8 @@ class Plan:
     Attributes
     ----------
     headline
-        Keys of ``plan.json``: status, objective, total_cost, horizon_hours, currency, unit costs, tokens, orders, ...
+        Keys of ``plan.json``: status (of a relaxation ``bound``, with ``label``), objective, total_cost,
+        horizon_hours, currency, unit costs, tokens, orders, ...
     frames
         Labelled frames: orders, order_tiers, rfq, payments, fleet, serving, flows, placement, blocks, demand,
         unserved, energy, site_power, peaks, build, sites, costs, tokens, marginal_costs, duals, metrics, waterfall,
@@ -36,7 +37,7 @@ class Plan:
 
     @property
     def status(self) -> str:
-        """Return optimal, feasible, infeasible or no_solution."""
+        """Return optimal, feasible, bound (a relaxation: no plan), infeasible or no_solution."""
         return str(self.headline["status"])
 
     def __getitem__(self, name: str) -> pd.DataFrame:

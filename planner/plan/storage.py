@@ -14,6 +14,7 @@ import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs import Scenario, Settings, typed_frame
+from planner.plan.bound import BOUND, as_bound, is_bound
 from planner.plan.columns import column_kinds, read_frame, write_frames
 from planner.plan.plan import SCHEMA_VERSION, Plan
 from planner.tables import TABLES
@@ -144,7 +145,9 @@ def load_plan(folder: Path | str) -> Plan:
         warnings=tuple(about["warnings"]),
         input_hash=about["input_hash"],
     )
-    return Plan(document, frames, scenario)
+    plan = Plan(document, frames, scenario)
+    # A relaxation saved before it was told from a plan.
+    return as_bound(plan) if is_bound(document) and plan.status != BOUND else plan
 
 
 def _read_document(folder: Path | str, file: Path) -> tuple[dict[str, Any], str]:

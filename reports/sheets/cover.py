@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from openpyxl import Workbook
 
+from planner.plan.bound import BOUND_LABEL
 from reports import styles
 from reports.answer import answer_lines, asked_rows, estimated_prices, proof_rows, source_rows
 from reports.blocks import list_block
@@ -47,7 +48,7 @@ def fill(book: Workbook, content: Content) -> None:
     """Write the cover."""
     purpose = content.description or "Capacity and cost plan for an LLM inference fleet"
     page = start_page(
-        book, content, "Cover", "control", purpose, title=f"Fleet plan: {content.scenario_name}"
+        book, content, "Cover", "control", purpose, title=f"{subject(content)}: {content.scenario_name}"
     )
     widen(page, 1, 30)
     for column, width in ((2, 26), (3, 26), (4, 22), (5, 34)):
@@ -68,8 +69,14 @@ def fill(book: Workbook, content: Content) -> None:
     finish_page(page)
 
 
+def subject(content: Content) -> str:
+    """Return what the workbook is."""
+    return BOUND_LABEL.capitalize() if content.is_bound else "Fleet plan"
+
+
 def _answer(page: Page) -> None:
     title = "The answer" if page.content.has_plan else "There is no plan"
+    title = BOUND_LABEL.capitalize() if page.content.is_bound else title
     section(page, title, COLUMNS)
     for line in answer_lines(page.content):
         _wide(page, line, "answer")

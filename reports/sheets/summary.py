@@ -52,7 +52,8 @@ def fill(book: Workbook, content: Content) -> None:
     section(page, "Cost by kind and period, undiscounted", width)
     kinds = by_period(counted(content), ["kind"], "amount", content.timeline)
     time_block(page, kinds, ["kind"], content.currency, styles.MONEY, sum_row="Total")
-    section(page, "Units in service by product and period", width)
+    title = "Units in service by product and period"
+    section(page, f"{title}: fractions, none to be ordered" if content.is_bound else title, width)
     units = _largest(by_period(content.frame("fleet"), ["product"], "units", content.timeline), content)
     fleet = time_block(
         page,
@@ -101,7 +102,8 @@ def _baselines(page: Page) -> None:
     ]
     header_row(page, labels)
     served = 1.0 - content.number("unserved_fraction")
-    rows: list[tuple[object, ...]] = [("This plan", content.status, total, 0.0, 0.0, served)]
+    this = "This bound, not a plan" if content.is_bound else "This plan"
+    rows: list[tuple[object, ...]] = [(this, content.status, total, 0.0, 0.0, served)]
     for row in content.frame(
         "baselines", ["baseline", "status", "total_cost", "served_fraction"]
     ).itertuples():

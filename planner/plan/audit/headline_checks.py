@@ -15,6 +15,7 @@ from planner.plan.audit.money.api_costs import SERVICE, api_made, routed_request
 from planner.plan.audit.money.hardware_costs import per_hour
 from planner.plan.audit.money.write_offs import own_write_offs
 from planner.plan.audit.report import Check, beside, breaches, compare, total
+from planner.plan.bound import BOUND
 from planner.tables.cost_lines import lines_with
 from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR, SECONDS_PER_HOUR
 
@@ -287,7 +288,7 @@ def proof(books: Accounts) -> Check:
     rows.append(
         {
             "statement": "status of a plan",
-            "left": float(books.plan.status in ("optimal", "feasible")),
+            "left": float(books.plan.status in ("optimal", "feasible", BOUND)),
             "right": 1.0,
         }
     )
