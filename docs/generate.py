@@ -68,10 +68,21 @@ def table_section(table: Table) -> Iterator[str]:
             column.unit,
             "yes" if column.required or (column.name in table.key and column.kind == "key") else "",
             limits(column),
-            column.meaning.replace("local hour 00", "local hour of the name"),
+            column.meaning.replace("local hour 00", "local hour of the name") + readers(table, column),
         )
         yield "| " + " | ".join(cell.replace("|", BAR) for cell in cells) + " |"
     yield ""
+
+
+def readers(table: Table, column: Column) -> str:
+    """Return which kinds of rows read a column, where not all do."""
+    parts = [
+        f"{kinds.name} {' or '.join(words)}"
+        for kinds in table.kinds
+        if (words := [word for word in kinds.words if word in column.used_for])
+    ]
+    last = "warned of" if column.unused == "warning" else "refused"
+    return f". **Only for** {', and '.join(parts)}; {last} elsewhere" if parts else ""
 
 
 def settings_section() -> Iterator[str]:

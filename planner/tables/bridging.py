@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, date, integer, key, number, positive, provenance
+from planner.tables.schema import (
+    AT_SITE,
+    Table,
+    date,
+    integer,
+    key,
+    number,
+    positive,
+    provenance,
+)
 
 BRIDGING_POWER = Table(
     "bridging_power",
@@ -51,6 +60,7 @@ BRIDGING_POWER = Table(
         *provenance(required=False),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
 )
 
 TABLES = (BRIDGING_POWER,)

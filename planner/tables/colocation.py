@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, choice, date, fraction, integer, key, number, provenance
+from planner.tables.schema import (
+    AT_SITE,
+    Table,
+    choice,
+    date,
+    fraction,
+    integer,
+    key,
+    number,
+    provenance,
+)
 
 COLO_CONTRACTS = Table(
     "colo_contracts",
@@ -48,6 +58,7 @@ COLO_CONTRACTS = Table(
         *provenance(required=False),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
 )
 
 COLO_RAMP = Table(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.tables.schema import (
     HOURS,
+    Kinds,
     Table,
     choice,
     date,
@@ -231,6 +232,7 @@ WORKLOADS = Table(
         *provenance(required=False),
     ),
     scope="scenario",
+    kinds=(Kinds("a workload of", "model ?", ("a model", "opaque rates")),),
 )
 
 SHAPES = Table(
@@ -254,6 +256,7 @@ SHAPES = Table(
         *provenance(required=False),
     ),
     scope="scenario",
+    kinds=(Kinds("a workload of", "workload > workloads.model ?", ("a model", "opaque rates")),),
 )
 
 DEMAND = Table(

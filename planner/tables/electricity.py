@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from planner.tables.schema import (
+    AT_SITE,
     HOURS,
+    Kinds,
     Table,
     choice,
     date,
@@ -34,6 +36,7 @@ PEAK_HISTORY = Table(
         ),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
 )
 
 
@@ -110,6 +113,7 @@ TARIFFS = Table(
         keys("applies_to", "components a levy is a share of, or that count towards a minimum; blank = all"),
         *provenance(),
     ),
+    kinds=(Kinds("a charge of kind", "charge", ("energy", "demand", "fixed", "minimum", "levy")),),
 )
 
 
@@ -185,6 +189,7 @@ PPAS = Table(
         *provenance(),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
 )
 
 

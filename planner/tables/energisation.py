@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, date, integer, key, number, positive, provenance
+from planner.tables.schema import (
+    AT_SITE,
+    Table,
+    date,
+    integer,
+    key,
+    number,
+    positive,
+    provenance,
+)
 
 SITE_MODULES = Table(
     "site_modules",
@@ -43,6 +52,7 @@ SITE_MODULES = Table(
         *provenance(required=False),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
 )
 
 TABLES = (SITE_MODULES,)

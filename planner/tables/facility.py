@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from planner.tables.schema import (
+    AT_SITE,
     HOURS,
+    SITE_KINDS,
+    Kinds,
     Table,
     choice,
     date,
@@ -208,6 +211,15 @@ SITES = Table(
         *provenance(),
     ),
     scope="candidate",
+    kinds=(Kinds("a site of kind", "kind", SITE_KINDS),),
+    only_for={
+        "owned colo": "tariff racks it_limit_kw facility_limit_kw headroom_fraction provisioning staff_per_mw "
+        "staff_cost_per_year network_cost_per_kw_year contract_kw noise_limit_dba holding_fraction_per_year "
+        "property_tax_fraction_per_year",
+        "owned": "build_capex_per_kw build_weeks build_life_years",
+        "colo": "rent_per_kw_month",
+    },
+    zero_says="racks it_limit_kw facility_limit_kw noise_limit_dba holding_fraction_per_year",
 )
 
 SITE_POWER = Table(
@@ -229,6 +241,8 @@ SITE_POWER = Table(
         ),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
+    only_for={"owned colo": "site"},
 )
 
 FACILITY_OPTIONS = Table(
@@ -255,6 +269,9 @@ FACILITY_OPTIONS = Table(
         ),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
+    only_for={"owned colo": "site", "owned": "existing_kw capex_per_kw"},
+    only_warned="existing_kw",
 )
 
 CLIMATE = Table(

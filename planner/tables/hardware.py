@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from planner.tables.schema import (
+    AT_SITE,
+    Kinds,
     Table,
     choice,
     date,
@@ -272,6 +274,21 @@ OFFERS = Table(
         *provenance(),
     ),
     scope="candidate",
+    kinds=(
+        Kinds("an offer of mode", "mode", MODES),
+        Kinds("an offer that includes", "includes", ("hardware", "hosted")),
+    ),
+    only_for={
+        "purchase": "deposit_fraction delivery_fraction payment_term_days freight_fraction duty_fraction tax_fraction "
+        "warranty_years resale_fraction",
+        "purchase lease reserved": "minimum_order_units order_multiple_units origin_country",
+        "purchase lease reserved hardware": "installation_fraction",
+        "lease reserved": "term_months upfront_fraction",
+        "on_demand spot": "rent_step",
+        "spot": "interruption_fraction",
+    },
+    only_warned="origin_country",
+    zero_says="resale_fraction",
 )
 
 SUPPLY = Table(
@@ -322,6 +339,14 @@ DEPRECIATION = Table(
         ),
         *provenance(),
     ),
+    kinds=(
+        Kinds("book_method", "book_method", ("straight_line", "declining_balance", "macrs")),
+        Kinds("tax_method", "tax_method", ("as_books", "straight_line", "macrs")),
+    ),
+    only_for={
+        "declining_balance": "declining_ratio",
+        "straight_line declining_balance": "book_residual_fraction",
+    },
 )
 
 FLEET = Table(
@@ -351,6 +376,7 @@ FLEET = Table(
         ),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
 )
 
 TABLES = (CHIPS, CHIP_FAMILIES, PRODUCTS, OFFERS, SUPPLY, RESIDUALS, DEPRECIATION, FLEET)

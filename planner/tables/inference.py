@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.tables.hardware import PHASES
 from planner.tables.schema import (
+    Kinds,
     Table,
     choice,
     flag,
@@ -216,6 +217,7 @@ OPERATING_POINTS = Table(
         flag("verified", "true when an expert checked a row that looks too fast"),
         *provenance(),
     ),
+    kinds=(Kinds("a rate of", "input_tokens, output_tokens ?", ("stated lengths", "an opaque shape")),),
 )
 
 SOFTWARE_ERAS = Table(

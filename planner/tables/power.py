@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, fraction, key, number, positive, provenance
+from planner.tables.schema import (
+    AT_SITE,
+    Table,
+    fraction,
+    key,
+    number,
+    positive,
+    provenance,
+)
 
 POWER_CHAINS = Table(
     "power_chains",
@@ -100,6 +108,7 @@ HALL_RETROFITS = Table(
         ),
     ),
     scope="scenario",
+    kinds=(AT_SITE,),
 )
 
 TABLES = (POWER_CHAINS, HALL_RETROFITS)

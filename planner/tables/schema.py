@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Kind = Literal["text", "key", "number", "integer", "boolean", "date", "choice", "list"]
@@ -35,6 +35,14 @@ class Column:
         Allowed words of a ``choice`` column.
     refers_to
         ``table.column`` in which the value (or each list item) must occur.
+    used_for
+        Kinds of rows that read the column: words of the table's ``kinds``, of each of which the row must have one
+        that is named; empty = all rows. In any other row a stated value is refused, or warned of.
+    unused
+        What a value is in a row that does not read it: ``fault`` where it would be money, power or a limit that
+        nobody counts, else ``warning``.
+    zero_says
+        Whether a 0 says something (a limit of nothing) in a row that does not read it; else it is as good as blank.
     """
 
     name: str
@@ -51,6 +59,29 @@ class Column:
     band_high: float | None = None
     choices: tuple[str, ...] = ()
     refers_to: str | None = None
+    used_for: tuple[str, ...] = ()
+    unused: Literal["fault", "warning"] = "fault"
+    zero_says: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """One way in which the rows of a table differ in what they read.
+
+    Attributes
+    ----------
+    name
+        What is told apart, in words.
+    by
+        A column of the table whose value is the kind; ``site > sites.kind`` for a value of the row it refers to;
+        ``kw ?`` or ``a, b ?`` for whether any of these columns is filled; ``workload > workloads.model ?`` for both.
+    words
+        The kinds; of ``?`` two: filled, and blank.
+    """
+
+    name: str
+    by: str
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +90,9 @@ class Table:
 
     ``library`` tables are shipped and merged by key with the scenario's rows (the scenario's row wins);
     ``candidate`` tables are shipped too, but only the keys a scenario's settings name become part of it;
-    ``scenario`` tables hold the scenario's own rows only.
+    ``scenario`` tables hold the scenario's own rows only. ``kinds`` tell its rows apart by what they read;
+    ``only_for`` names, by kinds, the columns that rows of other kinds do not read (see ``Column.used_for``), of which
+    ``only_warned`` are not refused there and ``zero_says`` not even as a 0; names are separated by blanks.
     """
 
     name: str
@@ -67,9 +100,25 @@ class Table:
     key: tuple[str, ...]
     columns: tuple[Column, ...]
     scope: Literal["library", "candidate", "scenario"] = "library"
+    kinds: tuple[Kinds, ...] = ()
+    only_for: Mapping[str, str] = field(default_factory=dict, compare=False)
+    only_warned: str = ""
+    zero_says: str = ""
     by_column: Mapping[str, Column] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        uses = {name: words for words, names in self.only_for.items() for name in names.split()}
+        columns = tuple(
+            replace(
+                column,
+                used_for=tuple(uses.pop(column.name, "").split()),
+                unused="warning" if column.name in self.only_warned.split() else "fault",
+                zero_says=column.name in self.zero_says.split(),
+            )
+            for column in self.columns
+        )
+        assert not uses, f"{self.name} has no column {', '.join(uses)}"
+        object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "by_column", {column.name: column for column in self.columns})
 
     @property
@@ -144,6 +193,11 @@ def integer(
 def fraction(name: str, meaning: str, *, required: bool = False, high: float = 1.0) -> Column:
     """Return a column of fractions in 0..1 (never percent)."""
     return Column(name, "number", meaning, "fraction", required, 0.0, high)
+
+
+SITE_KINDS = ("owned", "colo", "cloud")
+AT_SITE = Kinds("a site of kind", "site > sites.kind", SITE_KINDS)
+"""Rows that speak of a site: what they read depends on whether hall and meter are ours."""
 
 
 HOURS = tuple(f"h{hour:02d}" for hour in range(24))

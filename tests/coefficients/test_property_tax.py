@@ -60,6 +60,6 @@ def test_without_a_rate_nothing_is_taxed():
 
 def test_a_cloud_region_pays_no_property_tax_of_ours():
     with pytest.raises(
-        InputError, match=r"column property_tax_fraction_per_year.*nothing at a cloud site is ours"
+        InputError, match=r"column property_tax_fraction_per_year.*not used for a site of kind cloud"
     ):
         taxed(sites=[hall(kind="owned"), cloud() | {"property_tax_fraction_per_year": 0.01}])

@@ -52,16 +52,12 @@ def tiers_fall_with_quantity(view: View) -> Iterator[Finding]:
             )
 
 
-def quantity_terms_are_of_orders(view: View) -> Iterator[Finding]:
-    """Yield tiers, smallest orders and lots of rentals, which are not ordered."""
-    offers, tiers = view["offers"], view["offer_tiers"]
+def tiers_are_of_orders(view: View) -> Iterator[Finding]:
+    """Yield tiers of rentals, which are not ordered."""
+    tiers = view["offer_tiers"]
     mode = view.lookup(tiers.frame["offer"], "offers", "mode")
     for at in rows_where(tiers, mode.notna() & ~mode.isin(COMMITTED)):
         yield tiers.fault(at, "offer", f"is {mode.iloc[at]}; allowed: {', '.join(COMMITTED)}")
-    rented = ~offers.frame["mode"].isin(COMMITTED)
-    for column in ("minimum_order_units", "order_multiple_units"):
-        for at in rows_where(offers, rented & offers.frame[column].notna()):
-            yield offers.fault(at, column, f"only for {', '.join(COMMITTED)}")
 
 
 def minimum_can_be_supplied(view: View) -> Iterator[Finding]:
@@ -74,31 +70,16 @@ def minimum_can_be_supplied(view: View) -> Iterator[Finding]:
             yield Notice(offers.fault(at, column, message))
 
 
-def milestones_are_of_purchases(view: View) -> Iterator[Finding]:
-    """Yield terms of payment that a contract mode does not have, and shares that are more than the whole."""
+def milestones_are_shares_of_the_price(view: View) -> Iterator[Finding]:
+    """Yield shares due before acceptance that are more than the whole."""
     offers = view["offers"]
     frame = offers.frame
-    mode = frame["mode"]
-    for columns, modes in PAYMENT_TERMS:
-        for column in columns:
-            for at in rows_where(offers, ~mode.isin(modes) & (frame[column] > 0)):
-                yield offers.fault(at, column, f"only for {', '.join(modes)}")
     paid = frame["deposit_fraction"].astype(float).fillna(0) + frame["delivery_fraction"].astype(
         float
     ).fillna(0)
     for at in rows_where(offers, paid > 1 + 1e-9):
         yield offers.fault(
             at, "delivery_fraction", f"with deposit_fraction it is {paid.iloc[at]:.4g}, more than 1"
-        )
-
-
-def charges_are_of_hardware(view: View) -> Iterator[Finding]:
-    """Yield hosted offers with an installation: nothing of theirs stands in a hall of ours."""
-    offers = view["offers"]
-    hosted = offers.frame["includes"] == "hosted"
-    for at in rows_where(offers, hosted & (offers.frame["installation_fraction"] > 0)):
-        yield offers.fault(
-            at, "installation_fraction", "hosted units are installed by their vendor; leave it blank"
         )
 
 
@@ -168,15 +149,6 @@ def shares_leave_room(view: View) -> Iterator[Finding]:
             )
 
 
-PAYMENT_TERMS = (
-    (
-        ("deposit_fraction", "delivery_fraction", "payment_term_days", "warranty_years", "resale_fraction"),
-        ("purchase",),
-    ),
-    (("freight_fraction", "duty_fraction", "tax_fraction"), ("purchase",)),
-    (("upfront_fraction",), ("lease", "reserved")),
-    (("interruption_fraction",), ("spot",)),
-)
 OFFER = ("offers.price", "offers.mode")
 RULES = (
     Rule(
@@ -197,12 +169,8 @@ RULES = (
         tiers_fall_with_quantity,
         ("offer_tiers.from_units", *(f"offer_tiers.{name}" for name in ("basis", "counts")), *OFFER),
     ),
-    Rule(quantity_terms_are_of_orders, ("offers.minimum_order_units", "offers.order_multiple_units", *OFFER)),
-    Rule(
-        milestones_are_of_purchases,
-        ("offers.mode", *(f"offers.{name}" for names, _ in PAYMENT_TERMS for name in names)),
-    ),
-    Rule(charges_are_of_hardware, ("offers.installation_fraction", "offers.includes")),
+    Rule(tiers_are_of_orders, ("offer_tiers.offer", *OFFER)),
+    Rule(milestones_are_shares_of_the_price, ("offers.deposit_fraction", "offers.delivery_fraction")),
     Rule(
         lots_have_a_price_to_maintain,
         ("fleet.purchase_price", "fleet.product", "products.maintenance_fraction_per_year", "offers.mode"),

@@ -14,14 +14,12 @@ TERMED = ("lease", "reserved")
 UNTERMED = ("on_demand", "spot")
 
 
-def purchase_has_no_term(view: View) -> Iterator[Finding]:
-    """Yield purchases with a term, a price per time, or power and space included."""
+def purchase_is_priced_per_unit(view: View) -> Iterator[Finding]:
+    """Yield purchases with a price per time, or power and space included."""
     offers = view["offers"]
     purchase = offers.frame["mode"] == "purchase"
     for at in rows_where(offers, purchase & (offers.frame["price_unit"] != "unit")):
         yield offers.fault(at, "price_unit", "a purchase is priced per unit")
-    for at in rows_where(offers, purchase & offers.frame["term_months"].notna()):
-        yield offers.fault(at, "term_months", "a purchase has no term; leave it blank")
     for at in rows_where(offers, purchase & (offers.frame["includes"] == "hosted")):
         yield offers.fault(at, "includes", "a purchase includes only hardware")
 
@@ -37,13 +35,11 @@ def lease_has_a_term(view: View) -> Iterator[Finding]:
 
 
 def rental_has_a_step(view: View) -> Iterator[Finding]:
-    """Yield on-demand and spot offers without rent step, with a term, priced per unit, or not hosted."""
+    """Yield on-demand and spot offers without rent step, priced per unit, or not hosted."""
     offers = view["offers"]
     rented = offers.frame["mode"].isin(UNTERMED)
     for at in rows_where(offers, rented & offers.frame["rent_step"].isna()):
         yield offers.fault(at, "rent_step", "on demand and spot need one: period or hour")
-    for at in rows_where(offers, rented & offers.frame["term_months"].notna()):
-        yield offers.fault(at, "term_months", "on demand and spot have no term; leave it blank")
     for at in rows_where(offers, rented & ~offers.frame["price_unit"].isin(RENT_UNITS)):
         yield offers.fault(at, "price_unit", f"allowed for this mode: {', '.join(RENT_UNITS)}")
     for at in rows_where(offers, rented & (offers.frame["includes"] == "hardware")):
@@ -99,7 +95,7 @@ def offer_has_a_place(view: View) -> Iterator[Finding]:
 
 TERMS = ("offers.mode", "offers.price_unit", "offers.term_months")
 RULES = (
-    Rule(purchase_has_no_term, (*TERMS, "offers.includes")),
+    Rule(purchase_is_priced_per_unit, (*TERMS, "offers.includes")),
     Rule(lease_has_a_term, TERMS),
     Rule(rental_has_a_step, (*TERMS, "offers.rent_step", "offers.includes")),
     Rule(lead_times_are_in_order, ("offers.lead_weeks", "offers.lead_weeks_low", "offers.lead_weeks_high")),

@@ -94,16 +94,6 @@ def colo_states_its_rent(view: View) -> Iterator[Finding]:
         yield Notice(sites.fault(at, "rent_per_kw_month", "blank is taken as 0"))
 
 
-def property_tax_is_of_a_hall(view: View) -> Iterator[Finding]:
-    """Yield cloud sites with a property tax: nothing that stands there is ours."""
-    sites = view["sites"]
-    taxed = sites.frame["property_tax_fraction_per_year"].fillna(0.0) > 0.0
-    for at in rows_where(sites, taxed & (sites.frame["kind"] == "cloud")):
-        yield sites.fault(
-            at, "property_tax_fraction_per_year", "nothing at a cloud site is ours: leave blank"
-        )
-
-
 def climate_is_smooth(view: View) -> Iterator[Finding]:
     """Yield climates whose temperature jumps by more than nature does; shipped spans in parentheses.
 
@@ -211,8 +201,6 @@ RULES = (
         new_hall_has_a_price_and_a_time,
         ("sites.build_capex_per_kw", "sites.build_weeks", "sites.build_life_years"),
     ),
-    Rule(property_tax_is_of_a_hall, ("sites.property_tax_fraction_per_year", "sites.kind")),
-    Rule(property_tax_is_of_a_hall, ("sites.property_tax_fraction_per_year", "sites.kind")),
     Rule(colo_states_its_rent, ("sites.kind", "sites.rent_per_kw_month")),
     Rule(
         egress_of_every_way_has_a_price,

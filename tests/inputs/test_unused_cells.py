@@ -1,0 +1,66 @@
+"""A number that nothing reads in a row of its kind is refused, by one rule on what the columns declare."""
+
+import pytest
+from small_scenarios import SAID, cloud, demand, hall, one_year, purchase, rental, scenario
+
+from planner.errors import InputError
+from planner.inputs.catalog import shipped_catalog
+from planner.inputs.checks.unused_rules import reads, stated
+from planner.inputs.checks.view import View
+from planner.inputs.scenario import Settings
+
+
+def case(**tables):
+    return scenario(
+        {
+            "periods": one_year(),
+            "sites": [hall(), cloud()],
+            "offers": [purchase(), rental()],
+            "demand": demand(["2027"], 1.0),
+        }
+        | tables
+    )
+
+
+def refusal(**tables):
+    with pytest.raises(InputError) as caught:
+        case(**tables)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("racks", 4), ("racks", 0), ("it_limit_kw", 100), ("staff_per_mw", 3), ("tariff", "grid")],
+)
+def test_a_cloud_region_has_no_hall_and_no_meter(column, value):
+    message = f"column {column}: '{value}': not used for a site of kind cloud (only for owned, colo)"
+    assert message in refusal(sites=[hall(), cloud() | {column: value}])
+
+
+def test_a_zero_that_says_nothing_is_as_good_as_blank():
+    assert case(sites=[hall(), cloud() | {"staff_per_mw": 0, "headroom_fraction": 0}])
+
+
+def test_power_of_a_cloud_region_is_a_row_that_nothing_reads():
+    rows = [{"site": name, "from_date": "2027-01-01", "usable_kw": 100} for name in ("hall", "cloud")]
+    assert "site_power row 3, column site: 'cloud': rows of a site of kind cloud" in refusal(site_power=rows)
+
+
+def test_what_costs_nothing_is_warned_of():
+    options = [{"site": "hall", "cooling": "air", "existing_kw": 50}]
+    assert any("not used for a site of kind colo" in text for text in case(facility_options=options).warnings)
+
+
+def test_a_method_without_the_ratio_does_not_read_it():
+    row = {"asset_class": "box", "book_method": "straight_line", "declining_ratio": 2, **SAID}
+    assert "only for declining_balance" in refusal(depreciation=[row])
+
+
+def test_shipped_rows_state_nothing_that_nothing_reads():
+    tables = shipped_catalog()
+    view = View(tables, tables, Settings(name="all", discount_rate_fraction=0.0), "settings")
+    for name, located in tables.items():
+        for column in located.table.columns:
+            if column.used_for:
+                used, _ = reads(view, name, column)
+                assert not (~used & stated(located, column)).any(), f"{name}.{column.name}"
