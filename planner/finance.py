@@ -304,8 +304,8 @@ def macrs(recovery_years: int, in_service_years: float) -> tuple[np.ndarray, np.
 def loan_balance(rate_fraction: float, term_years: float, age_years: np.ndarray | float) -> np.ndarray:
     """Return the share of a level-payment loan still owed after some years; 1 before it is drawn, 0 after its term.
 
-    ``((1 + r)^T - (1 + r)^t) / ((1 + r)^T - 1)``, at zero interest ``1 - t / T``: what is owed after a payment of
-    ``CRF(r, T)`` a year, and in proportion of compound interest between payments.
+    ``((1 + r)^T - (1 + r)^t) / ((1 + r)^T - 1)``, at zero interest ``1 - t / T``: what is owed right after a payment of
+    ``CRF(r, T)`` a year; years and rate may be of any interval between payments.
 
     >>> round(float(loan_balance(0.10, 2.0, 1.0)), 6)
     0.52381
@@ -315,6 +315,33 @@ def loan_balance(rate_fraction: float, term_years: float, age_years: np.ndarray 
         return 1.0 - age / term_years
     growth = np.log1p(rate_fraction)
     return 1.0 - np.expm1(age * growth) / np.expm1(term_years * growth)
+
+
+def loan_schedule(
+    rate_fraction: float, term_years: float, payments_per_year: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return when a loan of one unit of money is paid on, what each payment repays and what interest it pays.
+
+    Level payments in arrears at the rate a year over the number of payments a year, as loans are quoted:
+    ``i / (1 - (1 + i)^-N)`` with ``i = r / m`` and ``N = T m``. A term that is no whole number of payments ends with
+    a smaller one on its last day.
+
+    Returns
+    -------
+    Years after the loan is drawn, repaid, interest: ndarrays (payments,); ``repaid`` sums to 1.
+
+    >>> years, repaid, interest = loan_schedule(0.06, 2.0, 12)
+    >>> len(years), round(6_000 * float(repaid[0] + interest[0]), 2)
+    (24, 265.92)
+    """
+    rate, count = rate_fraction / payments_per_year, term_years * payments_per_year
+    whole = int(np.floor(count + 1e-9))
+    at = np.arange(whole + 1.0)
+    if count - whole > 1e-9:
+        at = np.append(at, count)
+    owed = loan_balance(rate, max(count, at[-1]), at)
+    interest = owed[:-1] * np.expm1(np.diff(at) * np.log1p(rate))
+    return at[1:] / payments_per_year, -np.diff(owed), interest
 
 
 def cost_per_mtok(cost_per_hour: float, tokens_per_s: float, used_fraction: float = 1.0) -> float:

@@ -159,7 +159,16 @@ class Settings(BaseModel):
         description="interest of loans and leases per year; blank = the discount rate",
     )
     loan_term_years: float = Field(
-        default=5.0, gt=0, le=40, description="years in which a loan is repaid, in level payments"
+        default=5.0,
+        gt=0,
+        le=40,
+        description="years in which a loan is repaid, in level payments, where its class of assets states no term",
+    )
+    loan_payments_per_year: int = Field(
+        default=1,
+        ge=1,
+        le=12,
+        description="payments of a loan a year, in arrears, each at the rate over that number: 12 = monthly",
     )
     carbon_price_per_t: float = Field(
         default=0.0, ge=0, description="price of one tonne of CO2 of electricity, in the scenario's currency"

@@ -337,6 +337,12 @@ DEPRECIATION = Table(
             "life for tax; for macrs the recovery class: 3, 5, 7, 10, 15, 20",
             band=(1, 50),
         ),
+        positive(
+            "loan_term_months",
+            "months",
+            "how long a loan on assets of the class runs; blank = setting loan_term_years",
+            band=(1, 480),
+        ),
         *provenance(),
     ),
     kinds=(

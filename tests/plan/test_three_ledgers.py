@@ -15,8 +15,8 @@ from planner.inputs import Settings
 from planner.plan.audit.money.write_offs import written_by
 from planner.plan.finance.assets import proceeds, tax_deductions, written_off
 from planner.plan.finance.calendar import finance_periods
-from planner.plan.finance.cash import loan_cash
 from planner.plan.finance.commitments import right_of_use, service_share
+from planner.plan.finance.loans import loan_frame, loan_matrices, loan_rows
 
 CASES = ("limited", "bridged", "far_apart", "owned")
 
@@ -94,30 +94,104 @@ def test_tax_writes_off_by_macrs_and_the_sale_brings_all_deductions_to_cost_less
     assert tax_deductions(sold_early, calendar)[0] == pytest.approx([200, 320, 900 - 520, 0, 0, 0])
 
 
-def test_a_loan_is_level_and_worth_what_was_borrowed_at_its_own_rate():
-    settings = Settings(name="x", discount_rate_fraction=0.08, debt_share_fraction=0.6, loan_term_years=3)
-    costs = pd.DataFrame(
+def borrowed(calendar, costs: pd.DataFrame, terms: dict[str, float] | None = None, **settings):
+    """Return the scenario, loans and payments by category and period of some capex, all of it paid with loans."""
+    plain = {"name": "x", "discount_rate_fraction": 0.08, "debt_share_fraction": 1.0}
+    classes = terms or {}
+    table = pd.DataFrame({"asset_class": list(classes), "loan_term_months": list(classes.values())})
+    scenario = SimpleNamespace(settings=Settings(**plain | settings), tables={"depreciation": table})
+    periods = calendar[calendar["inside"]].set_index("period")
+    periods = periods.assign(mid_years=(periods["start_years"] + periods["end_years"]) / 2)
+    assets = costs.drop_duplicates(["line", "offer"])[["line", "offer", "asset_class"]]
+    loans = loan_frame(scenario, {"costs": costs, "assets": assets}, periods)
+    cash, books = loan_rows(scenario, loans, calendar)
+    by = cash.pivot_table(index="category", columns="period", values="amount", aggfunc="sum")
+    return scenario, loans, by.reindex(columns=calendar["period"]).fillna(0.0), books
+
+
+def capex(periods: list[str], amounts: list[float], timing="start", asset_class="server") -> pd.DataFrame:
+    return pd.DataFrame(
         {
             "line": "hardware_purchase",
             "kind": "capex",
-            "period": ["2027", "2028"],
-            "timing": "start",
+            "period": periods,
+            "timing": timing,
             "site": "hall",
             "offer": "box",
-            "amount": [1_000.0, 500.0],
+            "asset_class": asset_class,
+            "amount": amounts,
         }
     )
+
+
+def test_a_loan_is_level_and_worth_what_was_borrowed_at_its_own_rate():
     calendar = finance_periods(years_from_2027(2), 4.0)
-    cash = loan_cash(SimpleNamespace(settings=settings), {"costs": costs}, calendar)
-    by = cash.pivot_table(index="category", columns="period", values="amount", aggfunc="sum")[
-        calendar["period"]
-    ]
+    costs = capex(["2027", "2028"], [1_000.0, 500.0])
+    _, _, by, _ = borrowed(calendar, costs, debt_share_fraction=0.6, loan_term_years=3)
     level = 600.0 * capital_recovery_factor(0.08, 3), 300.0 * capital_recovery_factor(0.08, 3)
-    paid = by.loc["loan repaid"].fillna(0.0) + by.loc["loan interest"].fillna(0.0)
+    paid = by.loc["loan repaid"] + by.loc["loan interest"]
     assert paid.to_list() == pytest.approx([level[0], sum(level), sum(level), level[1]])
-    assert by.loc["loan drawn"].fillna(0.0).to_list() == pytest.approx([-600.0, -300.0, 0.0, 0.0])
+    assert by.loc["loan drawn"].to_list() == pytest.approx([-600.0, -300.0, 0.0, 0.0])
     received = net_present_value(0.08, np.array([600.0, 300.0]), np.array([0.0, 1.0]))
     assert net_present_value(0.08, paid.to_numpy(), np.arange(1.0, 5.0)) == pytest.approx(received)
+
+
+@pytest.mark.parametrize("months", [1, 2, 5, 7, 12, 18, 24, 36])
+def test_a_loan_pays_the_same_interest_however_long_the_periods_are(months):
+    # Five level payments of 1,000 at 8 %: 5 x 250.456 - 1,000.
+    count = -(-36 // months)
+    periods = pd.DataFrame(
+        {
+            "start_date": pd.date_range("2027-01-01", periods=count, freq=f"{months}MS"),
+            "months": float(months),
+            "hours": 730.0 * months,
+            "start_years": np.arange(count) * months / 12,
+            "years": months / 12,
+        },
+        index=pd.Index([f"p{at}" for at in range(count)], name="period", dtype="str"),
+    )
+    calendar = finance_periods(periods, 6.0)
+    _, _, by, books = borrowed(calendar, capex(["p0"], [1_000.0]))
+    assert by.loc["loan interest"].sum() == pytest.approx(5_000 * capital_recovery_factor(0.08, 5) - 1_000)
+    assert books["amount"].sum() == pytest.approx(by.loc["loan interest"].sum())
+    assert by.loc["loan repaid"].sum() == pytest.approx(1_000.0)
+
+
+def test_each_class_of_assets_has_its_own_term_paid_month_by_month():
+    # 6,000 over 24 months and 9,000 over 120 at 6 % a year, half a percent a month: 265.92 + 99.92.
+    calendar = finance_periods(years_from_2027(1), 10.0)
+    costs = pd.concat(
+        [capex(["2027"], [6_000.0]), capex(["2027"], [9_000.0], asset_class="hall").assign(offer="shell")]
+    )
+    scenario, loans, by, _ = borrowed(
+        calendar,
+        costs,
+        terms={"server": 24.0, "hall": 120.0},
+        loan_rate_fraction=0.06,
+        loan_payments_per_year=12,
+    )
+    paid = (by.loc["loan repaid"] + by.loc["loan interest"]).to_numpy()
+    assert paid[:3] / 12 == pytest.approx([265.92 + 99.92, 265.92 + 99.92, 99.92], abs=0.006)
+    assert loans.set_index("asset_class")["term_years"].to_dict() == {"server": 2.0, "hall": 10.0}
+    drawn, repaid, _, _ = loan_matrices(scenario, loans, calendar)
+    assert drawn.sum(axis=1) == pytest.approx(repaid.sum(axis=1))
+
+
+def test_a_loan_drawn_inside_a_period_on_a_term_that_is_no_whole_number_of_payments_is_paid_off():
+    calendar = finance_periods(years_from_2027(2), 4.0)
+    _, _, by, books = borrowed(calendar, capex(["2027"], [1_000.0], timing="mid"), loan_term_years=2.5)
+    # Drawn mid 2027, level for two and a half years: two payments, and what is left half a year later.
+    level = 1_000.0 * 0.08 / (1 - 1.08**-2.5)
+    first, second = 80.0, 0.08 * (1_080.0 - level)
+    left = (1_080.0 - level) * 1.08 - level
+    paid = by.loc["loan repaid"] + by.loc["loan interest"]
+    assert paid.to_list() == pytest.approx([0.0, level, level + left * 1.08**0.5, 0.0])
+    assert by.loc["loan interest"].to_list() == pytest.approx(
+        [0.0, first, second + left * (1.08**0.5 - 1), 0.0]
+    )
+    # The accounts bear half of the first year's interest in 2027 already.
+    accrued = books.set_index("period")["amount"]
+    assert accrued["2027"] == pytest.approx(first / 2)
 
 
 def test_a_lease_on_the_balance_sheet_is_depreciation_and_interest_that_sum_to_its_payments():

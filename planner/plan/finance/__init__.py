@@ -4,7 +4,7 @@ The economic ledger is the frame ``costs``: what the objective counts. From its 
 (written off over lives, in the horizon and beyond) and the cash ledger (paid when due, with loans and tax).
 
 Reading order: ``calendar`` (periods of the horizon and after it), ``assets`` (what is capitalised, and its
-schedules), ``commitments`` (leases and reservations), ``accounting``, ``cash``, ``reconciliation``, then
+schedules), ``commitments`` (leases and reservations), ``accounting``, ``loans``, ``cash``, ``reconciliation``, then
 ``chargeback`` and ``case`` (investment against a baseline), and ``frames`` (all of it in order).
 """
 

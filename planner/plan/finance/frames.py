@@ -19,9 +19,10 @@ from planner.plan.finance.accounting import (
 from planner.plan.finance.assets import asset_frame, end_of_life
 from planner.plan.finance.calendar import finance_periods
 from planner.plan.finance.case import investment_frame, life_frame, trend_frame
-from planner.plan.finance.cash import loan_cash, operating_cash, tax_cash
+from planner.plan.finance.cash import operating_cash, summed, tax_cash
 from planner.plan.finance.chargeback import budget_use_frame, chargeback_frame
 from planner.plan.finance.commitments import commitment_frame
+from planner.plan.finance.loans import last_payment_years, loan_frame, loan_rows
 from planner.plan.finance.reconciliation import reconciliation_frame
 from planner.plan.finance.use import used_frame
 
@@ -39,36 +40,30 @@ def finance_frames(
     own = dict(frames)
     own["assets"] = asset_frame(scenario, c, own)
     own["commitments"] = commitment_frame(scenario, c, own)
-    calendar = finance_periods(c.periods, _last_years(scenario, own))
+    loans = loan_frame(scenario, own, c.periods)
+    calendar = finance_periods(c.periods, _last_years(own, loans))
     own["used_units"] = used_frame(own)
-    cash = operating_cash(own, calendar)
-    loans = loan_cash(scenario, own, calendar)
-    cash = pd.concat([cash, loans], ignore_index=True)
+    borrowed, interest = loan_rows(scenario, loans, calendar)
+    cash = pd.concat([operating_cash(own, calendar), summed([borrowed])], ignore_index=True)
     own["cash"] = pd.concat([cash, tax_cash(scenario, own, cash, calendar)], ignore_index=True)
-    own["accounting"] = _accounting(scenario, own, loans, calendar)
+    own["accounting"] = _accounting(scenario, own, interest, calendar)
     own["book_value"] = book_value_frame(own, calendar)
     own["finance_periods"] = calendar
     own["reconciliation"] = reconciliation_frame(own, calendar)
     return {name: frame for name, frame in own.items() if name not in frames}
 
 
-def _last_years(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> float:
+def _last_years(frames: Mapping[str, pd.DataFrame], loans: pd.DataFrame) -> float:
     ends = [end_of_life(asset) for asset in frames["assets"].itertuples(index=False)]
-    ends += frames["commitments"]["term_end_years"].to_list()
-    if scenario.settings.debt_share_fraction > 0.0:
-        years = frames["periods"].set_index("period")
-        capex = frames["costs"][frames["costs"]["kind"].eq("capex") & frames["costs"]["timing"].ne("end")]
-        middle = years["mid_years"].reindex(capex["period"])
-        ends += (middle + scenario.settings.loan_term_years).to_list()
+    ends += frames["commitments"]["term_end_years"].to_list() + last_payment_years(loans)
     return max(ends, default=0.0)
 
 
 def _accounting(
-    scenario: Scenario, frames: Mapping[str, pd.DataFrame], loans: pd.DataFrame, calendar: pd.DataFrame
+    scenario: Scenario, frames: Mapping[str, pd.DataFrame], interest: pd.DataFrame, calendar: pd.DataFrame
 ) -> pd.DataFrame:
     """Return the accounting ledger: operating expense by use, loan interest, and tax on the period's own expense."""
     operating = split_by_use(operating_entries(scenario, frames, calendar), frames["used_units"], calendar)
-    interest = loans[loans["category"] == "loan interest"]
     before = pd.concat([operating[["period", "amount"]], interest[["period", "amount"]]], ignore_index=True)
     tax = before.groupby("period", sort=False, as_index=False)["amount"].sum()
     tax = tax.assign(

@@ -9,6 +9,7 @@ from planner.plan.audit.facility.path import first_powered
 from planner.plan.audit.facts import LOT
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.commitment_costs import termed_orders
+from planner.plan.audit.money.loans import loans
 from planner.plan.audit.money.resales import resale_values, sold_again
 from planner.plan.audit.money.write_offs import own_write_offs
 from planner.plan.audit.orders.standing import STAND
@@ -192,35 +193,6 @@ def cash_payments(books: Accounts) -> Check:
     kept = total(-assets["cost"] * assets["book_residual_fraction"], assets, PLACE)
     parts.append(beside(total(sold["amount"], sold, PLACE), kept).assign(quantity="sold"))
     return compare("cash_payments", "cash", pd.concat(parts, ignore_index=True), "==")
-
-
-def loans(books: Accounts) -> Check:
-    """Return the check of loans: drawn is the stated share of capex, all is repaid, interest by the level payment.
-
-    A loan of P pays CRF P a year for T years, so all its payments sum to CRF T P when periods are whole years; between
-    payments interest compounds, so shorter periods pay less: checked as an upper limit, and above zero interest.
-    """
-    settings, own, cash = books.facts.scenario.settings, books.ledger, books["cash"]
-    capex = own[own["kind"].eq("capex") & own["timing"].ne("end")]
-    spent = total(capex["amount"], capex, [*PLACE, "period"]).clip(lower=0.0).sum()
-    by = cash.groupby("category")["amount"].sum()
-    drawn, repaid, interest = (
-        float(by.get(name, 0.0)) for name in ("loan drawn", "loan repaid", "loan interest")
-    )
-    debt = settings.debt_share_fraction * spent
-    rate = (
-        settings.discount_rate_fraction
-        if settings.loan_rate_fraction is None
-        else settings.loan_rate_fraction
-    )
-    years = settings.loan_term_years
-    level = debt * (rate * years / (1.0 - (1.0 + rate) ** -years) - 1.0) if rate else 0.0
-    rows = [
-        {"quantity": "drawn", "left": -drawn, "right": debt},
-        {"quantity": "repaid", "left": repaid, "right": debt},
-        {"quantity": "interest", "left": interest, "right": min(max(interest, 0.0), level)},
-    ]
-    return compare("loans", "cash", pd.DataFrame(rows), "==")
 
 
 def tax(books: Accounts) -> Check:
