@@ -158,7 +158,8 @@ def _residual(rows: Rows, time: Clock, bought: pd.DataFrame, costs: dict[str, At
         if method == "sinking_fund":
             shares[offer] = _sinking_fund_share(rows, time, offer, product, ages)
         else:
-            share = market_share(rows.content.table("residuals"), _asset_class(rows, product), ages)
+            life = rows.inputs.number("products", [product], "life_years")
+            share = market_share(rows.content.table("residuals"), _asset_class(rows, product), ages, life)
             shares[offer] = rows.plan_values(
                 "Value left of units ordered",
                 offer,
@@ -205,8 +206,13 @@ def ages_at_end(rows: Rows, orders: pd.DataFrame) -> np.ndarray:
     return ages
 
 
-def market_share(residuals: pd.DataFrame, asset_class: str, ages: np.ndarray) -> np.ndarray:
-    """Return market value over price by age: linear between ages, flat beyond, 0 without an asset class."""
+def market_share(
+    residuals: pd.DataFrame, asset_class: str, ages: np.ndarray, life_years: float
+) -> np.ndarray:
+    """Return market value over price by age: linear between ages, flat beyond the last stated one.
+
+    0 without an asset class, and from the end of the unit's life on: it has been taken out.
+    """
     chosen = (
         residuals[residuals["asset_class"] == asset_class].sort_values("age_years")
         if len(residuals)
@@ -214,7 +220,8 @@ def market_share(residuals: pd.DataFrame, asset_class: str, ages: np.ndarray) ->
     )
     if not len(chosen):
         return np.zeros(len(ages))
-    return np.interp(ages, chosen["age_years"].to_numpy(float), chosen["residual_fraction"].to_numpy(float))
+    left = np.interp(ages, chosen["age_years"].to_numpy(float), chosen["residual_fraction"].to_numpy(float))
+    return np.where(ages < life_years, left, 0.0)
 
 
 def _sinking_fund_share(rows: Rows, time: Clock, offer: str, product: str, ages: np.ndarray) -> At:
