@@ -41,6 +41,36 @@ def end_date(start_date: pd.Timestamp, months: float, hours: float) -> pd.Timest
     return start_date + pd.Timedelta(hours=hours)
 
 
+def months_between(start: pd.Timestamp, end: pd.Timestamp) -> float:
+    """Return the calendar months from one moment to another: whole ones, and the broken one by its days.
+
+    A broken month is its hours over the hours of the month that begins on the last whole month's day.
+
+    >>> months_between(pd.Timestamp("2028-01-01"), pd.Timestamp("2029-01-01"))
+    12.0
+    >>> round(months_between(pd.Timestamp("2027-01-15"), pd.Timestamp("2027-03-01")), 6)
+    1.5
+    """
+    if end < start:
+        return -months_between(end, start)
+    whole = (end.year - start.year) * MONTHS_PER_YEAR + end.month - start.month
+    while start + pd.DateOffset(months=whole) > end:
+        whole -= 1
+    last, following = start + pd.DateOffset(months=whole), start + pd.DateOffset(months=whole + 1)
+    return whole + float((end - last) / (following - last))
+
+
+def years_between(start: pd.Timestamp, dates: pd.Series) -> np.ndarray:
+    """Return the years of twelve calendar months from a day to each date, negative before it, NaN where blank."""
+    return np.array(
+        [
+            np.nan if pd.isna(date) else months_between(start, pd.Timestamp(date)) / MONTHS_PER_YEAR
+            for date in dates
+        ],
+        dtype=float,
+    )
+
+
 def period_frame(scenario: Scenario) -> pd.DataFrame:
     """Return the periods in order of time, with their length and distance from the start of the horizon.
 

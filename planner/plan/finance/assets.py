@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.fleet import FLEET_PREFIX, STAND
+from planner.coefficients.fleet import STAND
 from planner.coefficients.orders.resale import RESOLD
 from planner.finance import declining_balance, macrs, straight_line
 from planner.inputs import Scenario
 from planner.plan.finance.calendar import edges, spread
+from planner.plan.finance.lots import AT_ONCE_YEARS, lot_assets
 from planner.tables.cost_lines import DECLARED
 
-SUNK_LINE = "sunk_book_value"
 MODULE_LINE = "site_module"
 RETROFIT_LINE = "hall_retrofit"
-AT_ONCE_YEARS = 1e-6
-"""Life of what is expensed in the period in which it is paid."""
-DAYS_PER_YEAR = 365.25
 KEY = ["line", "site", "offer", "cooling", "decided_period"]
 POLICY = (
     "book_method",
@@ -36,6 +34,7 @@ ASSET = [
     "asset_class",
     "in_service_period",
     "in_service_years",
+    "age_years",
     "book_method",
     "book_life_years",
     "book_residual_fraction",
@@ -54,7 +53,8 @@ def asset_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.Dat
     service: modules on the path to power from the period in which they carry power. Capex of no order, no
     building and no module (an opening) serves from the period in which it is paid. Credits are taken in the period
     in which they are paid. Units taken out again are assets of their own (``disposed_years``): what is not yet written
-    off by then is written off at once, what they are sold for is the line resale.
+    off by then is written off at once, what they are sold for is the line resale. ``age_years`` is how long an existing
+    lot has served when the horizon starts, 0 for everything else.
 
     Returns
     -------
@@ -105,8 +105,9 @@ def asset_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.Dat
         .mask(credit | table["disposed_years"].notna(), 0.0),
         declining_ratio=table["declining_ratio"].fillna(2.0),
         tax_method=table["tax_method"].fillna("as_books").mask(credit, "as_books"),
+        age_years=0.0,
     )
-    return pd.concat([table[ASSET], _lots(scenario, c, frames)[ASSET]], ignore_index=True).astype(
+    return pd.concat([table[ASSET], lot_assets(scenario, c, frames)[ASSET]], ignore_index=True).astype(
         {name: "str" for name in ASSET if name.endswith(("period", "method", "class")) or name in KEY}
     )
 
@@ -200,63 +201,13 @@ def _modules(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataF
     )[["line", "site", "decided_period", "in_service_period", "life_years", "cost"]]
 
 
-def _lots(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the existing lots with a book value: written off level over what is left of their life, at once what is
-    left of units taken out early.
-    """
-    fleet = scenario.tables["fleet"]
-    lots = fleet[fleet["book_value"].fillna(0.0) > 0]
-    life = lots["product"].map(scenario.tables["products"].set_index("product")["life_years"])
-    began = (lots["in_service_date"] - c.periods["start_date"].iloc[0]).dt.days / DAYS_PER_YEAR
-    retired = (lots["retire_date"] - c.periods["start_date"].iloc[0]).dt.days / DAYS_PER_YEAR
-    start = began.clip(lower=0.0)
-    left = (retired.fillna(began + life) - start).fillna(AT_ONCE_YEARS).clip(lower=AT_ONCE_YEARS)
-    named = lots.assign(
-        line=SUNK_LINE,
-        offer=FLEET_PREFIX + lots["fleet"],
-        decided_period=c.periods.index[0],
-        asset_class=lots["product"].map(scenario.tables["products"].set_index("product")["asset_class"]),
-        in_service_period=c.periods.index[0],
-        in_service_years=start,
-        book_method="straight_line",
-        book_life_years=left,
-        book_residual_fraction=0.0,
-        declining_ratio=2.0,
-        tax_method="as_books",
-        tax_life_years=np.nan,
-        disposed_years=np.nan,
-        cost=lots["book_value"],
-    )
-    out = frames["retirements"]
-    out = out.assign(
-        years=out["period"].map(c.periods["start_years"]).astype(float), gone=out["units"].astype(float)
-    )
-    parts = named.merge(out[["offer", "years", "gone"]], on="offer")
-    sold = (out["gone"].groupby(out["offer"]).sum().reindex(named["offer"]).fillna(0.0)).to_numpy(float)
-    kept = named.assign(cost=named["cost"] * (1.0 - sold / named["units"]))[
-        sold < named["units"].to_numpy(float)
-    ]
-    parts = parts.assign(cost=parts["cost"] * parts["gone"] / parts["units"], disposed_years=parts["years"])
-    return pd.concat([kept, parts[kept.columns]], ignore_index=True) if len(parts) else named
-
-
 def written_off(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
     """Return book depreciation of each asset in each period: ndarray (assets, periods), currency."""
     if assets.empty:
         return np.zeros((0, len(calendar)))
     rows = [
-        cost * spread(calendar, *_until(*_schedule(method, life, residual, ratio, began), gone))
-        for cost, method, life, residual, ratio, began, gone in assets[
-            [
-                "cost",
-                "book_method",
-                "book_life_years",
-                "book_residual_fraction",
-                "declining_ratio",
-                "in_service_years",
-                "disposed_years",
-            ]
-        ].itertuples(index=False)
+        asset.cost * spread(calendar, *_until(*_book_schedule(asset), asset.disposed_years))
+        for asset in assets.itertuples(index=False)
     ]
     return np.array(rows)
 
@@ -271,16 +222,10 @@ def tax_deductions(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
     rows = np.zeros((len(assets), len(calendar)))
     for index, asset in enumerate(assets.itertuples(index=False)):
         if asset.tax_method == "as_books":
-            times, share = _schedule(
-                asset.book_method,
-                asset.book_life_years,
-                asset.book_residual_fraction,
-                asset.declining_ratio,
-                asset.in_service_years,
-            )
+            times, share = _book_schedule(asset)
         else:
             life = asset.book_life_years if np.isnan(asset.tax_life_years) else asset.tax_life_years
-            times, share = _schedule(asset.tax_method, life, 0.0, 2.0, asset.in_service_years)
+            times, share = _schedule(asset.tax_method, life, 0.0, 2.0, asset.in_service_years, 0.0)
         running = np.interp(at, times, share, left=0.0)
         # Units taken out again leave with the first day of a period, and their loss falls into it.
         gone = (
@@ -304,9 +249,7 @@ def proceeds(assets: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:
 
 def end_of_life(asset: object) -> float:
     """Return when an asset of the register leaves, years from the start of the horizon."""
-    began, life = asset.in_service_years, asset.book_life_years  # type: ignore[attr-defined]
-    worn = float(macrs(int(life), began)[0][-1] if asset.book_method == "macrs" else began + life)  # type: ignore[attr-defined]
-    return float(np.fmin(worn, asset.disposed_years))  # type: ignore[attr-defined]
+    return float(np.fmin(_book_schedule(asset)[0][-1], asset.disposed_years))  # type: ignore[attr-defined]
 
 
 def _until(times: np.ndarray, running: np.ndarray, disposed_years: float) -> tuple[np.ndarray, np.ndarray]:
@@ -320,13 +263,34 @@ def _until(times: np.ndarray, running: np.ndarray, disposed_years: float) -> tup
     )
 
 
+def _book_schedule(asset: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and the share of cost written off in the books by then; of an existing lot, of its book value."""
+    return _schedule(
+        asset.book_method,
+        asset.book_life_years,
+        asset.book_residual_fraction,
+        asset.declining_ratio,
+        asset.in_service_years,
+        asset.age_years,
+    )
+
+
 def _schedule(
-    method: str, life_years: float, residual_fraction: float, ratio: float, began: float
+    method: str, life_years: float, residual_fraction: float, ratio: float, began: float, age_years: float
 ) -> tuple[np.ndarray, np.ndarray]:
     if method == "macrs":
-        return macrs(int(life_years), began)
+        times, share = macrs(int(life_years), began - age_years)
+        if age_years > 0.0:
+            done = float(np.interp(began, times, share))
+            kept = times > began
+            if not kept.any():
+                return np.array([began, began + AT_ONCE_YEARS]), np.array([0.0, 1.0])
+            times = np.append(began, times[kept])
+            share = np.append(0.0, (share[kept] - done) / (1.0 - done))
+        return times, share
+    left = max(life_years - age_years, AT_ONCE_YEARS)
     if method == "declining_balance":
-        ages, share = declining_balance(life_years, residual_fraction, ratio)
+        ages, share = declining_balance(left, residual_fraction, ratio * left / life_years)
     else:
-        ages, share = straight_line(life_years, residual_fraction)
+        ages, share = straight_line(left, residual_fraction)
     return began + ages, share

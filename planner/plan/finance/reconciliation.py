@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from planner.plan.finance.assets import SUNK_LINE
+from planner.plan.finance.lots import SUNK_LINE
 
 RECONCILIATION = [
     "line",

@@ -5,18 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.plan.audit.facility.path import first_powered
-from planner.plan.audit.facts import LOT
 from planner.plan.audit.money.accounts import Accounts
+from planner.plan.audit.money.asset_terms import PLACE, SUNK, asset_terms
 from planner.plan.audit.money.commitment_costs import termed_orders
 from planner.plan.audit.money.loans import loans
-from planner.plan.audit.money.resales import resale_values, sold_again
 from planner.plan.audit.money.write_offs import own_write_offs
 from planner.plan.audit.orders.standing import STAND
 from planner.plan.audit.report import Check, beside, compare, total
 
-SUNK = "sunk_book_value"
-PLACE = ["line", "site", "offer"]
 OPERATING = ("depreciation", "operating expense", "lease depreciation", "lease interest")
 RENT = {"lease": "lease", "reserved": "reserved_rent"}
 
@@ -31,86 +27,6 @@ def asset_cost(books: Accounts) -> Check:
     both = pd.concat([spent, lots], ignore_index=True)
     rows = beside(total(assets["cost"], assets, PLACE), total(both["amount"], both, PLACE))
     return compare("asset_cost", "accounting", rows, "==")
-
-
-def asset_terms(books: Accounts) -> Check:
-    """Return the check of bought hardware's first day in service, life, residual and method by its class."""
-    orders, periods = books.orders, books.facts.periods
-    orders = orders[orders["mode"] == "purchase"].drop_duplicates([*STAND, "period"])
-    due = orders.set_index([*STAND, "period"])
-    assets = books["assets"]
-    hardware = assets[assets["offer"].notna() & assets["line"].ne(SUNK) & assets["cost"].gt(0.0)]
-    place = [*STAND, "decided_period"]
-    hardware = hardware[pd.MultiIndex.from_frame(hardware[place]).isin(due.index)]
-    key = pd.MultiIndex.from_frame(hardware[place])
-    policy = books.facts.table("depreciation", "asset_class").reindex(due["asset_class"].reindex(key))
-    starts = periods["start_years"].to_numpy()
-    first = due["first"].reindex(key).to_numpy(float)
-    began = starts[np.nan_to_num(np.minimum(first, len(periods) - 1)).astype(int)]
-    stated = policy["book_life_years"].to_numpy(float)
-    own = {
-        "in_service_years": began,
-        "book_life_years": np.where(np.isnan(stated), due["life_years"].reindex(key).to_numpy(float), stated),
-        "book_residual_fraction": policy["book_residual_fraction"]
-        .fillna(0.0)
-        .where(hardware["disposed_years"].isna().to_numpy(), 0.0)
-        .to_numpy(float),
-    }
-    parts = [
-        hardware[PLACE].assign(quantity=name, left=hardware[name], right=right) for name, right in own.items()
-    ]
-    method = policy["book_method"].fillna("straight_line").to_numpy()
-    parts.append(_units_disposed(books, hardware))
-    parts.append(_modules_in_service(books))
-    agrees = (hardware["book_method"].to_numpy() == method).astype(float)
-    parts.append(hardware[PLACE].assign(quantity="book_method", left=agrees, right=1.0))
-    return compare("asset_terms", "accounting", pd.concat(parts, ignore_index=True), "==", floor=1e-3)
-
-
-def _units_disposed(books: Accounts, hardware: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of each purchase's cost that leaves with the units taken out again, by when it leaves."""
-    place = [*STAND, "decided_period", "disposed_years"]
-    whole = hardware[hardware["line"] == "hardware_purchase"]
-    gone = whole[whole["disposed_years"].notna()]
-    share = total(gone["cost"], gone, place)
-    cost = total(whole["cost"], whole, place[:-1])
-    stated = share / cost.reindex(share.index.droplevel("disposed_years")).to_numpy(float)
-    out = sold_again(books).rename(columns={"period": "decided_period", "sold_years": "disposed_years"})
-    own = total(out["units"].astype(float) / out["ordered_units"].astype(float), out, place)
-    lots = books["assets"][books["assets"]["line"].eq(SUNK)]
-    left = lots[lots["disposed_years"].notna()]
-    retired = resale_values(books)
-    fleet = books.facts.scenario.tables["fleet"]
-    booked = pd.Series(fleet["book_value"].to_numpy(float), index=(LOT + fleet["fleet"]).astype("str"))
-    value = retired["offer"].map(booked).fillna(0.0).astype(float)
-    taken = retired.assign(
-        cost=value * retired["units"].astype(float) / retired["lot_units"].astype(float),
-        disposed_years=books.period_of(retired, "start_years").astype(float),
-    )
-    taken = taken[value > 0.0]
-    key = ["offer", "disposed_years"]
-    return pd.concat(
-        [
-            beside(stated, own).assign(line="hardware_purchase", quantity="share disposed"),
-            beside(total(left["cost"], left, key), total(taken["cost"], taken, key)).assign(
-                line=SUNK, quantity="book value of units taken out"
-            ),
-        ],
-        ignore_index=True,
-    )
-
-
-def _modules_in_service(books: Accounts) -> pd.DataFrame:
-    """Return cost x first year in service of the modules of each site, stated and from the day they carry power."""
-    rows, assets, periods = books["modules"], books["assets"], books.facts.periods
-    stated = assets[assets["line"] == "site_module"]
-    starts = periods["start_years"].to_numpy()
-    began = starts[np.minimum(first_powered(books), len(periods) - 1)]
-    weighed = beside(
-        total(stated["cost"] * stated["in_service_years"], stated, ["site"]),
-        total(rows["cost"] * began, rows, ["site"]),
-    )
-    return weighed.assign(line="site_module", quantity="cost x in_service_years")
 
 
 def depreciation(books: Accounts) -> Check:

@@ -11,9 +11,17 @@ TERMS = ("book_method", "book_life_years", "book_residual_fraction", "declining_
 
 
 def written_by(
-    method: str, life_years: float, residual_fraction: float, ratio: float, began: float, at: float
+    method: str,
+    life_years: float,
+    residual_fraction: float,
+    ratio: float,
+    began: float,
+    at: float,
+    age_years: float = 0.0,
 ) -> float:
     """Return the share of cost written off between the first day in service and a moment, years on one clock.
+
+    What is ``age_years`` old on that day has so much of its life behind it: of what is left then.
 
     >>> round(written_by("declining_balance", 5.0, 0.0, 2.0, 1.0, 2.5), 6)
     0.52
@@ -22,10 +30,12 @@ def written_by(
     if age <= 0.0:
         return 0.0
     if method == "macrs":
-        return _macrs_by(int(life_years), began, at)
+        before = _macrs_by(int(life_years), began - age_years, began)
+        return (_macrs_by(int(life_years), began - age_years, at) - before) / (1.0 - before)
+    left = life_years - age_years
     if method == "declining_balance":
-        return _declining_by(life_years, residual_fraction, ratio, age)
-    return (1.0 - residual_fraction) * min(age / life_years, 1.0)
+        return _declining_by(left, residual_fraction, ratio / life_years, age)
+    return (1.0 - residual_fraction) * min(age / left, 1.0)
 
 
 def _macrs_by(recovery_years: int, began: float, at: float) -> float:
@@ -37,12 +47,12 @@ def _macrs_by(recovery_years: int, began: float, at: float) -> float:
     return total
 
 
-def _declining_by(life_years: float, residual_fraction: float, ratio: float, age_years: float) -> float:
+def _declining_by(life_years: float, residual_fraction: float, per_year: float, age_years: float) -> float:
     book, year = 1.0, 0.0
     while year < min(age_years, life_years) - 1e-12:
         span = min(1.0, life_years - year)
         most = book - residual_fraction
-        off = min(max(min(ratio / life_years, 1.0) * book * span, most * span / (life_years - year)), most)
+        off = min(max(min(per_year, 1.0) * book * span, most * span / (life_years - year)), most)
         book -= off * min((age_years - year) / span, 1.0)
         year += span
     return 1.0 - book
@@ -54,11 +64,13 @@ def own_write_offs(assets: pd.DataFrame, calendar: pd.DataFrame) -> pd.DataFrame
     for asset in assets.to_dict("records"):
         method, *numbers = (asset[name] for name in TERMS)
         life, residual, ratio = (float(value) for value in numbers)
-        began = float(asset["in_service_years"])
+        began, age = float(asset["in_service_years"]), float(asset.get("age_years", 0.0))
         gone = float(asset.get("disposed_years", np.nan))
         for period in calendar.to_dict("records"):
-            opening = written_by(str(method), life, residual, ratio, began, float(period["start_years"]))
-            closing = written_by(str(method), life, residual, ratio, began, float(period["end_years"]))
+            opening, closing = (
+                written_by(str(method), life, residual, ratio, began, float(period[edge]), age)
+                for edge in ("start_years", "end_years")
+            )
             # What is left is written off in the period that begins with the sale.
             opening = 1.0 if float(period["start_years"]) > gone + 1e-9 else opening
             closing = 1.0 if float(period["end_years"]) > gone + 1e-9 else closing
