@@ -196,10 +196,15 @@ def rate_of_return(amounts: np.ndarray, years: np.ndarray) -> tuple[float, str]:
 
 
 def _by_date(amounts: np.ndarray, years: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct dates and the sum of each, sums that are rounding of the greatest taken as 0."""
+    """Return the distinct dates and the sum of each."""
     at, position = np.unique(np.asarray(years, dtype=float), return_inverse=True)
     flow = np.bincount(position, weights=np.asarray(amounts, dtype=float), minlength=len(at))
-    return at, np.where(np.abs(flow) > 1e-12 * max(np.abs(flow).max(initial=0.0), 1e-300), flow, 0.0)
+    return at, _rounded(flow, amounts)
+
+
+def _rounded(sums: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+    """Return sums of amounts, what is only the rounding of the greatest amount taken as 0."""
+    return np.where(np.abs(sums) > 1e-11 * np.abs(amounts).max(initial=0.0), sums, 0.0)
 
 
 def sign_changes(amounts: np.ndarray) -> int:
@@ -212,40 +217,52 @@ def sign_changes(amounts: np.ndarray) -> int:
     return int((np.diff(signs) != 0.0).sum())
 
 
-def payback_years(amounts: np.ndarray, years: np.ndarray, rate_fraction: float = 0.0) -> float:
-    """Return when the running sum of dated amounts turns positive for good; NaN when it never does.
+def payback(amounts: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[float, str]:
+    """Return when amounts are paid back for good, and a word where there is no such date or nothing to pay back.
 
-    Between two dates the later amount counts in proportion to time. With a rate the amounts are discounted
-    first: the discounted payback. Amounts whose sum is never negative are paid back at the first date.
+    An amount is paid evenly from its beginning to its end; one that ends when it begins is a lump and counts on its
+    day, never before. For the discounted payback the amounts are present values.
 
-    >>> payback_years(np.array([-100.0, 40.0, 40.0, 40.0]), np.array([0.0, 1.0, 2.0, 3.0]))
-    2.5
-    """
-    return payback(amounts, years, rate_fraction)[0]
+    Parameters
+    ----------
+    amounts
+        What is received (negative: put in), shape (amounts,).
+    begins, ends
+        Years between which each is paid.
 
-
-def payback(amounts: np.ndarray, years: np.ndarray, rate_fraction: float = 0.0) -> tuple[float, str]:
-    """Return when dated amounts are paid back, and a word where there is no such date or nothing to pay back.
-
-    >>> payback(np.array([-100.0, 40.0]), np.array([0.0, 1.0]))
+    >>> round(payback(np.array([-100.0, 122.0]), np.array([0.0, 0.0]), np.array([0.0, 4.0]))[0], 4)
+    3.2787
+    >>> payback(np.array([-100.0, 60.0, 50.0]), np.array([0.0, 0.0, 2.0]), np.array([0.0, 2.0, 2.0]))
+    (2.0, '')
+    >>> payback(np.array([-100.0, 40.0]), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     (nan, 'not within the horizon')
-    >>> payback(np.array([10.0, 40.0]), np.array([0.0, 1.0]))
-    (0.0, 'nothing is put in before it comes back')
     """
-    at, position = np.unique(np.asarray(years, dtype=float), return_inverse=True)
-    value = np.asarray(amounts, dtype=float) * discount_factor(rate_fraction, years)
-    running = np.cumsum(np.bincount(position, weights=value, minlength=len(at)))
-    tolerance = 1e-9 * max(float(np.abs(value).max(initial=0.0)), 1e-300)
-    below = np.flatnonzero(running < -tolerance)
-    if not len(at):
+    span = np.column_stack([begins, ends]).astype(float)
+    spans, position = np.unique(span, axis=0, return_inverse=True)
+    flow = _rounded(np.bincount(position.ravel(), np.asarray(amounts, float), len(spans)), amounts)
+    if not flow.any():
         return float("nan"), "no amount differs"
-    if len(below) and below[-1] == len(at) - 1:
-        return float("nan"), "not within the horizon"
+    at, running = _running(flow, spans)
+    below = np.flatnonzero(running < -1e-9 * np.abs(flow).sum())
     if not len(below):
         return float(at[0]), "nothing is put in before it comes back"
     last = int(below[-1])
+    if last == len(at) - 1:
+        return float("nan"), "not within the horizon"
     share = -running[last] / (running[last + 1] - running[last])
     return float(at[last] + share * (at[last + 1] - at[last])), ""
+
+
+def _running(flow: np.ndarray, spans: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of the running sum: each date before and after its lumps, and what has been paid by then."""
+    begins, ends = spans[:, 0], spans[:, 1]
+    lump = ends - begins <= 1e-12
+    dates = np.unique(np.concatenate([[0.0], spans.ravel()]))
+    length = np.where(lump, 1.0, ends - begins)
+    even = np.clip((dates[:, None] - begins) / length, 0.0, 1.0) @ np.where(lump, 0.0, flow)
+    lumps = np.where(lump, flow, 0.0)
+    before, after = (dates[:, None] > begins) @ lumps, (dates[:, None] >= begins) @ lumps
+    return np.repeat(dates, 2), (even[:, None] + np.column_stack([before, after])).ravel()
 
 
 def straight_line(life_years: float, residual_fraction: float = 0.0) -> tuple[np.ndarray, np.ndarray]:

@@ -48,6 +48,8 @@ class Timeline:
         Years from the start of the horizon to the start of each period.
     by_months
         Whether each period is given in months.
+    discount_timing
+        Where in a period its running cost is reckoned: mid, end or start.
     """
 
     names: tuple[str, ...]
@@ -57,6 +59,7 @@ class Timeline:
     years: np.ndarray
     start_years: np.ndarray
     by_months: np.ndarray
+    discount_timing: str = "mid"
 
     @property
     def start_weeks(self) -> np.ndarray:
@@ -65,9 +68,9 @@ class Timeline:
         return np.concatenate([[0.0], np.cumsum(weeks)[:-1]])
 
     @property
-    def mid_years(self) -> np.ndarray:
-        """Return years from the start of the horizon to the middle of each period."""
-        return self.start_years + self.years / 2
+    def running_years(self) -> np.ndarray:
+        """Return years from the start of the horizon to where the running cost of each period is reckoned."""
+        return self.start_years + self.years * {"start": 0.0, "mid": 0.5, "end": 1.0}[self.discount_timing]
 
     @property
     def end_years(self) -> np.ndarray:
@@ -173,13 +176,15 @@ def content_of(plan: Plan, written_on: datetime.date | None = None, audit: bool 
         description=str(settings.get("description") or ""),
         input_hash=scenario.input_hash,
         warnings=tuple(dict.fromkeys([*scenario.warnings, *plan.headline.get("warnings", ())])),
-        timeline=timeline_of(scenario.tables["periods"], plan.frames.get("blocks")),
+        timeline=timeline_of(
+            scenario.tables["periods"], plan.frames.get("blocks"), scenario.settings.discount_timing
+        ),
         currency=str(plan.headline.get("currency", settings["currency"])),
         written_on=written_on or datetime.date.today(),
     )
 
 
-def timeline_of(periods: pd.DataFrame, blocks: pd.DataFrame | None) -> Timeline:
+def timeline_of(periods: pd.DataFrame, blocks: pd.DataFrame | None, discount_timing: str = "mid") -> Timeline:
     """Return the time line of table ``periods``; hours of a period in months come from the plan's blocks."""
     periods = periods.sort_values("start_date", kind="stable")
     names = tuple(str(name) for name in periods["period"])
@@ -200,6 +205,7 @@ def timeline_of(periods: pd.DataFrame, blocks: pd.DataFrame | None) -> Timeline:
         years=years,
         start_years=np.concatenate([[0.0], np.cumsum(years)[:-1]]) if len(names) else np.zeros(0),
         by_months=by_months,
+        discount_timing=discount_timing,
     )
 
 

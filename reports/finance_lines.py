@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
+
 from reports.answer import short_number
 from reports.content import Content, number_or_nan
 
@@ -29,7 +31,7 @@ def finance_lines(content: Content) -> list[str]:
         f"{money['expense']} {currency}{unit}, of which idle capacity {money['idle_expense']}; book value at the end "
         f"{money['book_value_at_horizon_end']} {currency}."
     ]
-    columns = ["baseline", "measure", "value", "reason"]
+    columns = ["baseline", "measure", "value", "reason", "convention"]
     case = content.frame("investment", columns).reindex(columns=columns)
     named = list(dict.fromkeys(case["baseline"]))
     chosen = next((name for name in ("rent everything", "do nothing", *named) if name in named), None)
@@ -38,9 +40,23 @@ def finance_lines(content: Content) -> list[str]:
         value, reason = own["value"], own["reason"].fillna("")
         worth = short_number(float(value["NPV"]))
         rate = _or_none(float(value["IRR"]), 100, " % a year", str(reason["IRR"]))
-        years = _or_none(float(value["payback"]), 1, " years", str(reason["payback"]))
-        lines.append(f"Against {chosen}: NPV {worth} {currency}, IRR {rate}, payback {years}.")
+        bare = "NPV without residual credit"
+        less = f" ({short_number(float(value[bare]))} without residual credit)" if bare in value.index else ""
+        said = own["convention"].dropna()
+        terms = f" Discounting: {said.iloc[0]}." if len(said) else ""
+        lines.append(
+            f"Against {chosen}: NPV {worth}{less} {currency}, IRR {rate}, payback {_payback(value, reason)}.{terms}"
+        )
     return lines
+
+
+def _payback(value: pd.Series, reason: pd.Series) -> str:
+    """Return when cash pays the plan back; where only the value credited at the end does, that it is not in cash."""
+    name = "payback in cash" if "payback in cash" in value.index else "payback"
+    in_cash, credited = float(value[name]), float(value["payback"])
+    if math.isnan(in_cash) and math.isfinite(credited):
+        return f"{credited:.1f} years {reason['payback']}"
+    return _or_none(in_cash, 1, " years in cash", str(reason[name]))
 
 
 def _or_none(value: float, scale: float, unit: str, reason: str) -> str:

@@ -21,7 +21,7 @@ from planner.finance import (
     loan_balance,
     macrs,
     net_present_value,
-    payback_years,
+    payback,
     rate_of_return,
     sinking_fund_residual,
     straight_line,
@@ -149,15 +149,49 @@ def test_what_comes_back_to_the_cent_has_a_return_of_zero():
     assert rate_of_return(np.array([-100.0, 60.0, 40.0]), np.arange(3.0)) == (0.0, "")
 
 
+def yearly_payback(*amounts: float, rate: float = 0.0) -> tuple[float, str]:
+    """Return the payback of a lump today and savings that flow evenly in each year after it, at their middle."""
+    count = len(amounts) - 1
+    ends = np.arange(count + 1.0)
+    begins = np.maximum(ends - 1.0, 0.0)
+    present = np.array(amounts) * (1.0 + rate) ** -((begins + ends) / 2.0)
+    return payback(present, begins, ends)
+
+
 def test_payback_is_when_the_running_sum_stays_positive():
-    amounts, years = np.array([-100.0, 40.0, 40.0, 40.0]), np.arange(4.0)
-    assert payback_years(amounts, years) == 2.5
-    # At 10 %: -100 + 36.364 + 33.058 = -30.579; the third year adds 30.053: not yet.
-    assert np.isnan(payback_years(amounts, years, 0.10))
-    assert payback_years(np.array([-100.0, 60.0, 60.0]), np.arange(3.0), 0.10) == pytest.approx(
-        1 + (100 - 60 / 1.1) / (60 / 1.21)
+    assert yearly_payback(-100, 40, 40, 40)[0] == pytest.approx(2.5)
+    assert yearly_payback(-100_000, *[30_500] * 4)[0] == pytest.approx(100_000 / 30_500)
+    # At 10 %, from the middle of each year: 38.139 + 34.672 = 72.811, and 27.189 of 31.520 in the third.
+    assert yearly_payback(-100, 40, 40, 40, rate=0.10)[0] == pytest.approx(
+        2 + (100 - 40 / 1.1**0.5 - 40 / 1.1**1.5) / (40 / 1.1**2.5)
     )
-    assert payback_years(np.array([-10.0, 20.0, -15.0, 20.0]), np.arange(4.0)) == pytest.approx(2.25)
+    assert yearly_payback(-10, 20, -15, 20)[0] == pytest.approx(2.25)
+
+
+def test_a_lump_pays_back_on_its_day_and_no_sooner():
+    # A machine for 100 saves 70 in two years and is worth 60 then: no day before the second year's end.
+    flow, begins, ends = np.array([-100.0, 70.0, 60.0]), np.array([0.0, 0.0, 2.0]), np.array([0.0, 2.0, 2.0])
+    assert payback(flow, begins, ends) == (2.0, "")
+    assert payback(flow[:2], begins[:2], ends[:2])[1] == "not within the horizon"
+    # A refund half way through a year counts from there on.
+    assert (
+        payback(np.array([-10.0, 10.0, 1.0]), np.array([0.0, 0.5, 0.0]), np.array([0.0, 0.5, 1.0]))[0] == 0.5
+    )
+    # Savings that cover it before are not put off by a later lump.
+    assert (
+        payback(np.array([-10.0, 40.0, 5.0]), np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0]))[0] == 0.25
+    )
+
+
+def test_what_does_not_differ_has_neither_payback_nor_rate():
+    same = np.array([3e8, -3e8 * (1 + 1e-16), 0.1 + 0.2, -0.3])
+    at = np.array([0.0, 0.0, 0.125, 0.125])
+    assert payback(same, at, at)[1] == "no amount differs"
+    assert rate_of_return(same, at)[1] == "no amount differs"
+    assert payback(np.array([5.0, 5.0]), np.array([0.0, 1.0]), np.array([1.0, 2.0])) == (
+        0.0,
+        "nothing is put in before it comes back",
+    )
 
 
 @given(RATES, st.integers(1, 15))

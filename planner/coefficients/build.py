@@ -185,7 +185,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
 
 
 def priced_periods(scenario: Scenario) -> pd.DataFrame:
-    """Return the periods with discount factors: orders at the start, running cost and tokens in the middle."""
+    """Return the periods with discount factors: orders at the start, running cost and tokens as the setting says."""
     periods = period_frame(scenario)
     rate = scenario.settings.discount_rate_fraction
     months = periods["months"].fillna(periods["hours"] / HOURS_PER_MONTH)
@@ -195,7 +195,7 @@ def priced_periods(scenario: Scenario) -> pd.DataFrame:
         months_equivalent=months,
         years=years.where(periods["months"].notna(), periods["hours"] / HOURS_PER_YEAR),
         discount_start=discount_factor(rate, periods["start_years"].to_numpy()),
-        discount_mid=discount_factor(rate, periods["mid_years"].to_numpy()),
+        discount_mid=discount_factor(rate, periods["running_years"].to_numpy()),
         discount_end=float(discount_factor(rate, end)),
     )
 

@@ -35,8 +35,8 @@ class Coefficients:
     settings
         The scenario's settings.
     periods
-        Index period: ordinal, start_date, months, hours, start_weeks, start_years, mid_years, discount_start,
-        discount_mid, discount_end (of the horizon).
+        Index period: ordinal, start_date, months, hours, start_weeks, start_years, mid_years, running_years,
+        discount_start, discount_mid (of running cost), discount_end (of the horizon).
     blocks
         period, block, hours, label.
     demand

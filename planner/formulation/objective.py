@@ -62,7 +62,7 @@ def cost_vector(terms: pd.DataFrame, count: int, with_value: bool) -> tuple[np.n
 def token_vector(c: Coefficients, columns: ColumnIndex) -> np.ndarray:
     """Return discounted effective Mtok per busy unit of each run column (zero for every other column).
 
-    requests/s x 3600 x hours x effective Mtok per request x mid-period discount factor
+    requests/s x 3600 x hours x effective Mtok per request x discount factor of the period
     """
     table = run_tokens(c, columns)
     vector = np.zeros(columns.count)

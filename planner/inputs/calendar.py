@@ -19,6 +19,8 @@ from planner.units import (
 HOURS_PER_WEEK = HOURS_PER_DAY * DAYS_PER_WEEK
 CELL = ["period", "month", "day_type", "hour_utc"]
 """What tells the distinct hours of the calendar apart."""
+RECKONED = {"start": 0.0, "mid": 0.5, "end": 1.0}
+"""Setting ``discount_timing`` -> how far into a period its running cost is reckoned."""
 
 
 def local_hours(hour_utc: np.ndarray, utc_offset_h: np.ndarray | float) -> np.ndarray:
@@ -77,12 +79,13 @@ def period_frame(scenario: Scenario) -> pd.DataFrame:
     start_weeks  = 13/3 * months before it + hours before it / 168     (a quarter is 13 planning weeks)
     start_years  = months before it / 12 + hours before it / 8760
     mid_years    = start_years + half of the period's own length
+    running_years = start_years + 0, half or all of it: where running cost is reckoned (setting ``discount_timing``)
 
     Returns
     -------
     DataFrame, index ``period``; columns ``ordinal`` (0, 1, ...), ``start_date``, ``months`` (NaN when the
     length is given in hours), ``hours`` (actual calendar hours, leap days included), ``start_weeks``,
-    ``start_years``, ``mid_years``.
+    ``start_years``, ``mid_years``, ``running_years``.
     """
     periods = scenario.tables["periods"].sort_values("start_date", kind="stable")
     starts = periods["start_date"]
@@ -106,6 +109,7 @@ def period_frame(scenario: Scenario) -> pd.DataFrame:
             "start_weeks": np.concatenate([[0.0], np.cumsum(weeks)[:-1]])[: len(weeks)],
             "start_years": before_years,
             "mid_years": before_years + years / 2,
+            "running_years": before_years + years * RECKONED[scenario.settings.discount_timing],
         },
         index=pd.Index(periods["period"].to_numpy(), name="period", dtype="str"),
     )

@@ -57,6 +57,11 @@ class Settings(BaseModel):
     discount_rate_fraction: float = Field(
         ge=0, le=1, description="discount rate per year as a fraction: 0.08 is 8 percent"
     )
+    discount_timing: Literal["mid", "end", "start"] = Field(
+        default="mid",
+        description="moment at which what is paid in the course of a period, and the tokens of it, are discounted: "
+        "middle, end or start of the period",
+    )
     objective: Literal["unit-cost", "cost"] = Field(
         default="unit-cost",
         description="least cost per million effective tokens (unit-cost) or least total cost (cost)",

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.finance.accounting import OPERATING
-from planner.plan.finance.lots import SUNK_LINE
 from planner.plan.finance.cash import FINANCING
+from planner.plan.finance.lots import SUNK_LINE
 from planner.plan.plan import Plan
 from planner.tables.cost_lines import COST_LINE
 

@@ -70,7 +70,7 @@ def build_calculation(content: Content) -> Calculation:
         "Effective tokens, discounted",
         "",
         "",
-        "from the middle of the period",
+        "where running cost is reckoned",
         "Mtok",
         f"{tokens.here}*{time.discount['mid'].here}",
         form=styles.QUANTITY,
@@ -123,7 +123,7 @@ def timing_of(content: Content, cost: pd.Series) -> Timing:
     place = timeline.names.index(cost["period"])
     rate = float(content.settings["discount_rate_fraction"])
     years: dict[Timing, float] = {
-        "mid": timeline.mid_years[place],
+        "mid": timeline.running_years[place],
         "start": timeline.start_years[place],
         "end": timeline.end_years[place],
     }

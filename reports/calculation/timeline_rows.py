@@ -55,16 +55,20 @@ def clock(rows: Rows) -> Clock:
     end = rows.formula(
         "End of the period", "", "", "start + length", "years", f"{start.here}+{years.here}", "", "0.0000"
     )
-    middle = rows.formula(
-        "Middle of the period", "", "", "", "years", f"AVERAGE({start.here},{end.here})", "", "0.0000"
-    )
+    reckoned = {
+        "start": ("start of the period", start.here),
+        "mid": ("middle of the period", f"AVERAGE({start.here},{end.here})"),
+        "end": ("end of the period", end.here),
+    }
+    moment, formula = reckoned[timeline.discount_timing]
+    middle = rows.formula("Running cost is reckoned at", "", "", moment, "years", formula, "", "0.0000")
     flag = np.zeros(rows.periods)
     flag[-1:] = 1.0
     last = rows.plan_values("Last period", "", "", "1 in the last period", "flag", flag, "0", total=False)
     discount: dict[Timing, At] = {}
     words: dict[Timing, str] = {
         "start": "start of the period",
-        "mid": "middle of the period",
+        "mid": moment,
         "end": "end of the period",
     }
     places: dict[Timing, At] = {"start": start, "mid": middle, "end": end}

@@ -32,11 +32,12 @@ SUMS = (
 MONEY = ("{currency}", styles.MONEY, 16)
 LABELS = {
     "baseline": Label("Baseline", width=30),
-    "measure": Label("Measure", width=22),
+    "measure": Label("Measure", width=32),
     "value": Label("Value", "", "#,##0.000", 16),
     "unit": Label("Unit", width=16),
     "definition": Label("Definition", width=50),
-    "reason": Label("Why there is none", width=50),
+    "reason": Label("Why there is none, or by what", width=50),
+    "convention": Label("Discounting", width=50),
     "line": Label("Cost line", width=30),
     "present_value": Label("Present value", *MONEY),
     "discounting": Label("Discounting", *MONEY),
@@ -79,7 +80,7 @@ COMMITMENT = [
     "charge_at_horizon_end",
     "capitalised",
 ]
-CASE = ["baseline", "measure", "value", "unit", "definition", "reason"]
+CASE = ["baseline", "measure", "value", "unit", "definition", "reason", "convention"]
 LIVES = ["life_years", "depreciation_per_year", "per_busy_unit_hour", "expense_per_mtok"]
 VIEWS = ["by use", "by allocation", "fully loaded"]
 

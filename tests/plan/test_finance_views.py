@@ -9,19 +9,22 @@ import pandas as pd
 import pytest
 from plan_cases import base_tables, cloud_offer, demand, scenario_of, solved, workload
 
+from planner.coefficients.build import priced_periods
 from planner.inputs import Settings
 from planner.pipeline import RunOptions, run_plan
+from planner.plan.audit.clock import walked_periods
 from planner.plan.finance.accounting import OPERATING
 from planner.plan.finance.case import investment_frame, life_frame
 
 YEARS = pd.DataFrame(
-    {"period": ["2027", "2028"], "start_years": [0.0, 1.0], "years": 1.0, "mid_years": [0.5, 1.5]}
+    {"period": ["2027", "2028"], "start_years": [0.0, 1.0], "years": 1.0, "running_years": [0.5, 1.5]}
 )
 
 
 def flows(rate: float, *rows: tuple[str, str, str, float]) -> pd.DataFrame:
     """Return cost rows of kind, period, timing, amount with their present value."""
     table = pd.DataFrame(rows, columns=["kind", "period", "timing", "amount"])
+    table["line"] = np.where(table["timing"] == "end", "hardware_residual", table["kind"] + " paid")
     start = table["period"].map({"2027": 0.0, "2028": 1.0})
     years = start + table["timing"].map({"start": 0.0, "mid": 0.5, "end": 1.0})
     return table.assign(discounted=table["amount"] * (1.0 + rate) ** -years, baseline="rent everything")
@@ -48,10 +51,89 @@ def test_the_case_against_renting_by_hand():
     rate = value["IRR"]
     worth = 700 / (1 + rate) ** 0.5 + 700 / (1 + rate) ** 1.5 + 200 / (1 + rate) ** 2
     assert worth == pytest.approx(1_000)
-    # -1,000 at once, 700 after half a year, the missing 300 of 700 on the way to a year and a half.
-    assert value["payback"] == pytest.approx(0.5 + 300 / 700)
+    # -1,000 at once, 700 in the first year, the missing 300 of 700 in the second.
+    assert value["payback in cash"] == value["payback"] == pytest.approx(1 + 300 / 700)
     missing, second = 1_000 - 700 / 1.1**0.5, 700 / 1.1**1.5
-    assert value["discounted payback"] == pytest.approx(0.5 + missing / second)
+    assert value["discounted payback"] == pytest.approx(1 + missing / second)
+    assert value["NPV without residual credit"] == pytest.approx(saved - 200 / 1.1**2)
+    assert np.isnan(value["residual share at which NPV turns"])
+
+
+def test_what_only_the_residual_pays_back_is_not_paid_back_in_cash():
+    own = flows(0.0, ("capex", "2027", "start", 1_000.0), ("capex", "2028", "end", -400.0))
+    rent = flows(0.0, ("opex", "2027", "mid", 400.0), ("opex", "2028", "mid", 400.0))
+    case = case_frame(0.0, own, rent)
+    value, reason = case["value"], case["reason"]
+    assert np.isnan(value["payback in cash"])
+    assert reason["payback in cash"] == "not in cash within the horizon"
+    assert value["payback"] == value["discounted payback"] == 2.0
+    assert reason["payback"] == "by the value credited at the end, not in cash"
+    # 800 are saved for 1,000: half of the 400 credited makes it worth it.
+    assert (value["NPV"], value["NPV without residual credit"]) == pytest.approx((200.0, -200.0))
+    assert value["residual share at which NPV turns"] == pytest.approx(0.5)
+
+
+def test_against_itself_a_plan_has_no_payback_and_no_rate():
+    own = flows(0.1, ("capex", "2027", "start", 0.1 + 0.2), ("opex", "2028", "mid", 7.0))
+    same = flows(0.1, ("capex", "2027", "start", 0.3), ("opex", "2028", "mid", 7.0))
+    case = case_frame(0.1, own, same)
+    assert case["value"]["NPV"] == pytest.approx(0.0, abs=1e-12)
+    assert case["value"][["IRR", "payback in cash", "payback", "discounted payback"]].isna().all()
+    assert case["reason"]["payback in cash"] == case["reason"]["IRR"] == "no amount differs"
+
+
+@pytest.mark.parametrize(("timing", "worth"), [("end", -3_319), ("mid", 1_400), ("start", 6_349)])
+def test_the_discounting_convention_decides_the_verdict_and_stands_beside_it(timing, worth):
+    # 100,000 for a saving of 30,500 a year for four years at 10 %.
+    saving = ("rent", [30_500.0] * 4)
+    scenario = SimpleNamespace(
+        settings=Settings(name="x", discount_rate_fraction=0.1, discount_timing=timing),
+        tables={
+            "periods": pd.DataFrame(
+                {
+                    "period": [f"{year}" for year in range(2027, 2031)],
+                    "start_date": pd.date_range("2027-01-01", periods=4, freq="YS"),
+                    "months": 12.0,
+                    "hours": np.nan,
+                }
+            ),
+            "workloads": pd.DataFrame({"workload": ["chat"], "value_per_mtok": [np.nan]}),
+        },
+    )
+    periods = priced_periods(scenario)
+    own = pd.DataFrame(
+        {"line": "buy", "kind": "capex", "period": ["2027"], "timing": "start", "amount": [1e5]}
+    )
+    rent = pd.DataFrame({"line": saving[0], "kind": "opex", "period": periods.index, "timing": "mid"})
+    rent = rent.assign(amount=saving[1], baseline="rent everything")
+    own = own.assign(discounted=own["amount"])
+    rent = rent.assign(discounted=rent["amount"] * periods["discount_mid"].to_numpy())
+    frames = {"periods": periods.reset_index(), "costs": own, "baseline_costs": rent}
+    case = investment_frame(scenario, frames, pd.DataFrame()).set_index("measure")
+    assert case.loc["NPV", "value"] == pytest.approx(worth, abs=1.0)
+    assert case.loc["payback in cash", "value"] == pytest.approx(100_000 / 30_500)
+    assert set(case["convention"]) == {
+        f"10 % a year, running cost at the {timing_word(timing)} of its period"
+    }
+    audited = walked_periods(scenario)
+    assert audited["discount_mid"].to_numpy() == pytest.approx(periods["discount_mid"].to_numpy())
+    rate = case.loc["IRR", "value"]
+    moments = {"end": 1.0, "mid": 0.5, "start": 0.0}[timing] + np.arange(4.0)
+    assert (30_500 * (1 + rate) ** -moments).sum() == pytest.approx(100_000)
+
+
+def timing_word(timing: str) -> str:
+    return "middle" if timing == "mid" else timing
+
+
+def case_frame(rate: float, own: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """Return the case of one plan against one baseline, index measure."""
+    scenario = SimpleNamespace(
+        settings=Settings(name="x", discount_rate_fraction=rate),
+        tables={"workloads": pd.DataFrame({"workload": ["chat"], "value_per_mtok": [np.nan]})},
+    )
+    frames = {"periods": YEARS, "costs": own, "baseline_costs": other}
+    return investment_frame(scenario, frames, pd.DataFrame()).set_index("measure")
 
 
 def test_a_case_that_loses_money_states_why_it_has_no_rate_and_no_payback():
@@ -63,7 +145,7 @@ def test_a_case_that_loses_money_states_why_it_has_no_rate_and_no_payback():
     )
     frames = {"periods": YEARS, "costs": own, "baseline_costs": rent}
     case = investment_frame(scenario, frames, pd.DataFrame()).set_index("measure")
-    assert case["value"][["IRR", "payback", "discounted payback"]].isna().all()
+    assert case["value"][["IRR", "payback in cash", "payback", "discounted payback"]].isna().all()
     assert case.loc["IRR", "reason"] == "what is put in does not come back"
     assert case.loc["payback", "reason"] == "not within the horizon"
 

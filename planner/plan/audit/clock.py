@@ -38,9 +38,11 @@ def walked_periods(scenario: Scenario) -> pd.DataFrame:
     Returns
     -------
     DataFrame, index ``period``: ordinal, start_date, end_date, hours, years, months, start_weeks,
-    start_years, discount_start, discount_mid, discount_end (of the horizon).
+    start_years, running_years, discount_start, discount_mid (of what is paid in the course of the period),
+    discount_end (of the horizon).
     """
     rate = scenario.settings.discount_rate_fraction
+    share = {"start": 0.0, "mid": 0.5, "end": 1.0}[scenario.settings.discount_timing]
     rows = []
     weeks = years = 0.0
     for row in scenario.tables["periods"].sort_values("start_date", kind="stable").to_dict("records"):
@@ -62,7 +64,8 @@ def walked_periods(scenario: Scenario) -> pd.DataFrame:
                 "start_weeks": weeks,
                 "start_years": years,
                 "discount_start": present_value(rate, years),
-                "discount_mid": present_value(rate, years + length_years / 2.0),
+                "discount_mid": present_value(rate, years + length_years * share),
+                "running_years": years + length_years * share,
                 "stated_in_hours": not in_months,
             }
         )

@@ -7,14 +7,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from planner.finance import net_present_value, payback, rate_of_return
+from planner.finance import payback, rate_of_return
 from planner.inputs import Scenario
 from planner.plan.finance.accounting import OPERATING
 from planner.plan.finance.cash import FINANCING
+from planner.tables.cost_lines import DECLARED
 
+KEPT = tuple(line.name for line in DECLARED if line.nature == "kept" and line.kind == "capex")
+"""Lines that credit the market value of what is left at the end of the horizon."""
 LIVES_YEARS = (3.0, 4.0, 5.0, 6.0)
 """Depreciation lives shown beside the plan's own: what operators state for servers."""
-INVESTMENT = ["baseline", "measure", "value", "unit", "definition", "reason"]
+INVESTMENT = ["baseline", "measure", "value", "unit", "definition", "reason", "convention"]
+
+TIMING = {"mid": "middle of its period", "end": "end of its period", "start": "start of its period"}
 
 Row = tuple[str, str, float, str, str, str]
 
@@ -24,11 +29,11 @@ def investment_frame(
 ) -> pd.DataFrame:
     """Return INVESTMENT: the plan against every baseline that has a cost; reason: why a value is none or trivial.
 
-    The cash flow compared is what the baseline pays less what the plan pays, on the same dates, market value at the end
-    of the horizon included and before loans and tax; a baseline that cannot serve the demand has none.
+    The cash flow compared is what the baseline pays less what the plan pays, on the same dates, values at the end of
+    the horizon included where not said otherwise, before loans and tax; a baseline that cannot serve the demand has
+    none. The residual credit is the market value of what is left at the end, of the baseline as of the plan.
     """
     periods, currency = frames["periods"].set_index("period"), scenario.settings.currency
-    rate = scenario.settings.discount_rate_fraction
     own = _dated(frames["costs"], periods)
     capex = frames["costs"]
     invested = float(capex.loc[capex["kind"].eq("capex") & capex["timing"].ne("end"), "discounted"].sum())
@@ -37,23 +42,16 @@ def investment_frame(
     others = frames.get("baseline_costs", pd.DataFrame(columns=["baseline"]))
     for name in _priced(frames, others):
         other = _dated(others[others["baseline"] == name], periods)
-        years = np.concatenate([own["years"], other["years"]])
-        flow = np.concatenate([-own["amount"], other["amount"]])
+        saving = pd.concat(
+            [other, own.assign(amount=-own["amount"], discounted=-own["discounted"])], ignore_index=True
+        )
+        irr, no_rate = rate_of_return(saving["amount"].to_numpy(float), saving["years"].to_numpy(float))
         saved = float(other["discounted"].sum()) - cost
-        irr, no_rate = rate_of_return(flow, years)
-        simple, discounted = payback(flow, years), payback(flow, years, rate)
-        worth = net_present_value(rate, flow, years)
         measures = [
-            ("NPV", worth, currency, "present value of cost avoided - cost", ""),
+            ("NPV", saved, currency, "present value of cost avoided - cost", ""),
+            *_residual_rows(saving, saved, currency),
             ("IRR", irr, "fraction/year", "rate at which NPV is zero", no_rate),
-            ("payback", simple[0], "years", "until cost avoided exceeds cost for good", simple[1]),
-            (
-                "discounted payback",
-                discounted[0],
-                "years",
-                "the same, every amount at present value",
-                discounted[1],
-            ),
+            *_payback_rows(saving),
             (
                 "ROI",
                 saved / cost if cost else np.nan,
@@ -71,8 +69,10 @@ def investment_frame(
         ]
         rows += [(str(name), *measure) for measure in measures]
     rows += _value_rows(scenario, tokens, cost, currency)
-    return pd.DataFrame(rows, columns=INVESTMENT).astype(
-        {name: float if name == "value" else "str" for name in INVESTMENT}
+    return (
+        pd.DataFrame(rows, columns=INVESTMENT[:-1])
+        .assign(convention=convention(scenario))
+        .astype({name: float if name == "value" else "str" for name in INVESTMENT})
     )
 
 
@@ -82,6 +82,76 @@ def _priced(frames: Mapping[str, pd.DataFrame], flows: pd.DataFrame) -> list[str
     if found is None:
         return list(flows["baseline"].unique())
     return list(found.loc[found["total_cost"].notna(), "baseline"])
+
+
+def convention(scenario: Scenario) -> str:
+    """Return how money of different days is compared, in words."""
+    settings = scenario.settings
+    return f"{100 * settings.discount_rate_fraction:g} % a year, running cost at the {TIMING[settings.discount_timing]}"
+
+
+def _residual_rows(
+    saving: pd.DataFrame, worth: float, currency: str
+) -> list[tuple[str, float, str, str, str]]:
+    """Return NPV without residual credit, and the share of the credit at which NPV is zero."""
+    credit = float(saving.loc[saving["residual"], "discounted"].sum())
+    bare = worth - credit
+    share, why = np.nan, "no residual value differs"
+    if abs(credit) > 1e-9 * max(abs(worth), abs(bare), 1e-300):
+        share = -bare / credit
+        why = (
+            "worth it without any residual value"
+            if bare >= 0.0 and credit > 0.0
+            else "not worth it at any residual value"
+            if bare < 0.0 and credit < 0.0
+            else ""
+        )
+    return [
+        ("NPV without residual credit", bare, currency, "NPV, nothing left at the end worth anything", ""),
+        (
+            "residual share at which NPV turns",
+            share if not why else np.nan,
+            "fraction",
+            "share of the residual credited at which NPV is zero",
+            why,
+        ),
+    ]
+
+
+def _payback_rows(saving: pd.DataFrame) -> list[tuple[str, float, str, str, str]]:
+    """Return payback in cash, with the values at the end of the horizon, and of present values.
+
+    Amounts paid in the course of a period flow evenly; what is paid on a day counts on that day.
+    """
+    begins, ends = saving["begins"].to_numpy(float), saving["ends"].to_numpy(float)
+    paid = saving["timing"].ne("end").to_numpy()
+    amount, present = saving["amount"].to_numpy(float), saving["discounted"].to_numpy(float)
+    in_cash, no_cash = payback(amount[paid], begins[paid], ends[paid])
+    rows = [
+        (
+            "payback in cash",
+            in_cash,
+            "years",
+            "until payments avoided exceed payments for good",
+            "not in cash within the horizon" if no_cash == "not within the horizon" else no_cash,
+        )
+    ]
+    for name, values, meaning in (
+        ("payback", amount, "the same with the values at the end of the horizon, on that day"),
+        ("discounted payback", present, "the same, every amount at present value"),
+    ):
+        years, why = payback(values, begins, ends)
+        by_credit = not why and np.isnan(payback(values[paid], begins[paid], ends[paid])[0])
+        rows.append(
+            (
+                name,
+                years,
+                "years",
+                meaning,
+                "by the value credited at the end, not in cash" if by_credit else why,
+            )
+        )
+    return rows
 
 
 def _value_rows(scenario: Scenario, tokens: pd.DataFrame, cost: float, currency: str) -> list[Row]:
@@ -104,16 +174,24 @@ def _value_rows(scenario: Scenario, tokens: pd.DataFrame, cost: float, currency:
 
 
 def _dated(costs: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
-    """Return years, amount, discounted of all payments and values at the end of the horizon."""
+    """Return timing, amount, discounted of all payments and values at the end of the horizon, and when they fall.
+
+    ``years`` is the moment at which an amount is reckoned; from ``begins`` to ``ends`` it is paid: running cost in the
+    course of its period, anything else at once. ``residual`` marks the market value of what is left at the end.
+    """
     rows = costs[costs["kind"].isin(("capex", "opex"))]
     about = periods.reindex(rows["period"])
+    start = about["start_years"].to_numpy(float)
     end_years = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
-    years = np.select(
-        [rows["timing"].eq("start"), rows["timing"].eq("mid")],
-        [about["start_years"].to_numpy(float), about["mid_years"].to_numpy(float)],
-        default=end_years,
+    when = [rows["timing"].eq("start"), rows["timing"].eq("mid")]
+    years = np.select(when, [start, about["running_years"].to_numpy(float)], default=end_years)
+    flows = (rows["timing"].eq("mid") & rows["kind"].eq("opex")).to_numpy()
+    return rows[["timing", "amount", "discounted"]].assign(
+        years=years,
+        begins=np.where(flows, start, years),
+        ends=np.where(flows, start + about["years"].to_numpy(float), years),
+        residual=(rows["line"].isin(KEPT) & rows["timing"].eq("end")).to_numpy(),
     )
-    return rows[["amount", "discounted"]].assign(years=years)
 
 
 def trend_frame(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -27,7 +27,7 @@ def loan_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame], periods: 
     Parameters
     ----------
     periods
-        Index period: start_years, mid_years.
+        Index period: start_years, running_years.
     """
     settings, costs = scenario.settings, frames["costs"]
     capex = costs[costs["kind"].eq("capex") & costs["timing"].ne("end")]
@@ -41,7 +41,7 @@ def loan_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame], periods: 
     when = np.where(
         net["timing"].eq("start"),
         net["period"].map(periods["start_years"]).to_numpy(float),
-        net["period"].map(periods["mid_years"]).to_numpy(float),
+        net["period"].map(periods["running_years"]).to_numpy(float),
     )
     drawn = net.assign(
         asset_class=asset_classes(frames["assets"], net),

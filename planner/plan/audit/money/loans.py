@@ -86,11 +86,12 @@ def borrowing(books: Accounts) -> pd.DataFrame:
     of_line = spent["line"].map({name: line.asset_class for name, line in COST_LINE.items()})
     classes = of_product.astype(object).where(of_product.notna(), of_line).fillna("other")
     months = classes.map(books.facts.table("depreciation", "asset_class")["loan_term_months"]).astype(float)
-    starts = periods["start_years"].reindex(spent["period"]).to_numpy(float)
-    lengths = periods["years"].reindex(spent["period"]).to_numpy(float)
+    starts, running = (
+        periods[name].reindex(spent["period"]).to_numpy(float) for name in ("start_years", "running_years")
+    )
     debt = spent.assign(
         asset_class=classes.astype("str"),
-        drawn_years=np.where(spent["timing"].eq("start"), starts, starts + lengths / 2.0),
+        drawn_years=np.where(spent["timing"].eq("start"), starts, running),
         term_years=(months / MONTHS_PER_YEAR).where(months.notna(), settings.loan_term_years),
         principal=spent["amount"] * settings.debt_share_fraction,
     )
