@@ -43,6 +43,7 @@ def asset(**given) -> pd.DataFrame:
         "book_residual_fraction": 0.1,
         "declining_ratio": 2.0,
         "in_service_years": 0.5,
+        "age_years": 0.0,
         "tax_method": "as_books",
         "tax_life_years": np.nan,
         "disposed_years": np.nan,
@@ -101,7 +102,7 @@ def borrowed(calendar, costs: pd.DataFrame, terms: dict[str, float] | None = Non
     table = pd.DataFrame({"asset_class": list(classes), "loan_term_months": list(classes.values())})
     scenario = SimpleNamespace(settings=Settings(**plain | settings), tables={"depreciation": table})
     periods = calendar[calendar["inside"]].set_index("period")
-    periods = periods.assign(mid_years=(periods["start_years"] + periods["end_years"]) / 2)
+    periods = periods.assign(running_years=(periods["start_years"] + periods["end_years"]) / 2)
     assets = costs.drop_duplicates(["line", "offer"])[["line", "offer", "asset_class"]]
     loans = loan_frame(scenario, {"costs": costs, "assets": assets}, periods)
     cash, books = loan_rows(scenario, loans, calendar)
