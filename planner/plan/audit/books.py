@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.clock import CELL, first_period_from, serving_periods
+from planner.plan.audit.electricity.bills import energy_price
+from planner.plan.audit.electricity.site_hours import SiteHours
 from planner.plan.audit.facility.path import carried_kw
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, LOT, Facts, at
 from planner.plan.audit.orders.standing import STAND, price_at, standing
@@ -37,6 +40,16 @@ class Books:
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         return self.plan.frames[name]
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Any], Any], Any]:
+        return {}
+
+    def kept(self, make: Callable[[Any], Any]) -> Any:
+        """Return what a function makes of these books, made once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
 
     def headline(self, name: str) -> float:
         """Return a number of the headline; NaN where it is null or absent."""
@@ -71,9 +84,34 @@ class Books:
         return self.block_mean(self.facts.cell_pue, "pue", ["site", "cooling"])
 
     @cached_property
+    def site_hours(self) -> dict[str, SiteHours]:
+        """Return every hour at the meter of each own and colocation site."""
+        sites = self.facts.sites
+        own = sites.loc[sites["kind"].ne("cloud"), "utc_offset_h"]
+        cells = self["block_cells"]
+        return {
+            str(site): SiteHours.of(self.facts.horizon_hours(offset), cells) for site, offset in own.items()
+        }
+
+    @cached_property
+    def site_kw(self) -> dict[str, np.ndarray]:
+        """Return kW at the meter of each site in each of its hours."""
+        drawn = self.grid_kw
+        site = drawn.index.get_level_values("site")
+        return {
+            name: meter.kw(drawn[site == name].droplevel("site")) for name, meter in self.site_hours.items()
+        }
+
+    @cached_property
     def block_price(self) -> pd.Series:
         """Return the energy price by (site, period, block), scenario currency per kWh."""
-        return self.block_mean(self.facts.cell_price, "price_per_kwh", ["site"])
+        tariff = self.facts.sites["tariff"]
+        prices = {
+            site: energy_price(self.facts, hours, tariff[site]) for site, hours in self.site_hours.items()
+        }
+        if not prices:
+            return keyed({}, ["site", "period", "block"])
+        return pd.concat(prices, names=["site", "period", "block"])
 
     @cached_property
     def block_demand(self) -> pd.Series:

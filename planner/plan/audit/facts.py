@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.bill_demand import demand_charges
-from planner.coefficients.electricity.bill_energy import energy_price_by_cell
-from planner.coefficients.electricity.bill_minimum import fixed_by_month
-from planner.coefficients.facility.pue import partial_pue
 from planner.inputs import Scenario, resolved_workloads
 from planner.inputs.demand import demand_by_cell
 from planner.plan.audit.clock import CELL, counted_cells, walked_periods
+from planner.plan.audit.electricity.site_hours import horizon_hours
+from planner.plan.audit.facility.plant import facility_ratio
 from planner.plan.audit.report import keyed
 from planner.tables import HOURS
 from planner.units import HOURS_PER_DAY
@@ -27,15 +25,6 @@ LOT = "fleet:"
 HOSTED = "hosted"
 BOUGHT_OR_TERMED = ("purchase", "lease", "reserved")
 RENTED = ("on_demand", "spot")
-PLANT = [
-    "distribution_loss_fraction",
-    "fan_pump_fraction",
-    "supply_c",
-    "approach_k",
-    "free_cooling_band_k",
-    "chiller_cop",
-    "chiller_reference_lift_k",
-]
 
 
 @dataclass(frozen=True)
@@ -137,19 +126,15 @@ class Facts:
         return demand_by_cell(self.scenario)
 
     @cached_property
-    def cell_price(self) -> pd.DataFrame:
-        """Return the energy price by site and hour class, scenario currency per kWh."""
-        return energy_price_by_cell(self.scenario, self.cells)
+    def _hours(self) -> dict[float, pd.DataFrame]:
+        return {}
 
-    @cached_property
-    def demand_charges(self) -> pd.DataFrame:
-        """Return the demand charges of the tariffs: price per kW and month, and the local window of each."""
-        return demand_charges(self.scenario)
-
-    @cached_property
-    def fixed_charges(self) -> pd.DataFrame:
-        """Return the fixed charges of the tariffs by period and month, with and without levies."""
-        return fixed_by_month(self.scenario)
+    def horizon_hours(self, utc_offset_h: float) -> pd.DataFrame:
+        """Return every hour of the horizon on a clock (see ``site_hours.horizon_hours``), read once."""
+        offset = float(np.rint(utc_offset_h))
+        if offset not in self._hours:
+            self._hours[offset] = horizon_hours(self.periods, offset)
+        return self._hours[offset]
 
     @cached_property
     def chains(self) -> pd.DataFrame:
@@ -211,8 +196,7 @@ class Facts:
         return joined.groupby(["site", "cooling", "period"], sort=False)["pue"].max()
 
     def _pue(self, rows: pd.DataFrame, outdoor_c: np.ndarray) -> np.ndarray:
-        ratio = partial_pue(outdoor_c, **{name: rows[name].to_numpy(float) for name in PLANT})
-        return np.where(rows["medium"] == HOSTED, 1.0, ratio)
+        return np.where(rows["medium"] == HOSTED, 1.0, facility_ratio(rows, outdoor_c))
 
     @cached_property
     def round_trip_ms(self) -> pd.Series:

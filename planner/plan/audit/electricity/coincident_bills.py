@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from planner.inputs.windows import parse_months
+from planner.plan.audit.electricity.tariff_rows import named_months
 from planner.units import MONTHS_PER_YEAR
 
 
@@ -58,7 +58,7 @@ def owed_per_kw(row: dict, numbers: Sequence[int], rate_fraction: float) -> dict
     last = _month(max(numbers))
     rows_of = {number: numbers.count(number) for number in numbers}
     owed = dict.fromkeys(rows_of, (0.0, 0.0))
-    if not row["price_bare"]:
+    if not row["bare"]:
         return owed
     named = _named(row)
     furthest = max(0, (last - named.min()).n) + 2 * MONTHS_PER_YEAR
@@ -68,7 +68,7 @@ def owed_per_kw(row: dict, numbers: Sequence[int], rate_fraction: float) -> dict
         if behind.min() > last:
             break
         levies = sum(levy["price"] * _held(levy, month) for levy in row["levies"])
-        price = row["price_bare"] * _held(row, month) * (1.0 + levies)
+        price = row["bare"] * _held(row, month) * (1.0 + levies)
         worth = (1.0 + rate_fraction) ** -((ahead - 0.5) / MONTHS_PER_YEAR)
         for number, count in rows_of.items():
             part = price * float((behind == _month(number)).sum()) / len(behind) / count
@@ -77,8 +77,7 @@ def owed_per_kw(row: dict, numbers: Sequence[int], rate_fraction: float) -> dict
 
 
 def _held(row: dict, month: pd.Period) -> float:
-    months = row["months"]
-    if month.month not in (months if isinstance(months, tuple) else parse_months(months)):
+    if month.month not in named_months(row["months"]):
         return 0.0
     days = pd.date_range(month.start_time.normalize(), month.end_time.normalize(), freq="D")
     holds = np.ones(len(days), dtype=bool)

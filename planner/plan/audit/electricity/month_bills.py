@@ -2,75 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.electricity.bill_minimum import billable_minimums
-from planner.coefficients.electricity.meter import PlanMeter, site_meter
-from planner.coefficients.electricity.tariff import in_force
-from planner.inputs.windows import months_text
 from planner.plan.audit.books import Books
+from planner.plan.audit.electricity.bills import levied, minimum_rows
 from planner.plan.audit.electricity.coincident_bills import coincident_kw, owed_per_kw
+from planner.plan.audit.electricity.tariff_rows import charges, named_months, untiered
 from planner.plan.audit.money.hardware_costs import entries
 from planner.plan.audit.report import Check, beside, compare, total
 from planner.units import MONTHS_PER_YEAR
 
 CHARGE_MONTH = ["site", "component", "period", "month"]
+BILLS = [
+    *CHARGE_MONTH,
+    "measured_kw",
+    "billed_kw",
+    "price_per_kw",
+    "price_bare",
+    "share",
+    "owed",
+    "owed_value",
+]
 USUAL_MONTHS_BACK = 11
 """Months a ratchet looks back where the tariff states none."""
 TINY = 1e-9
 """Amounts below are no entry of the ledger."""
 
 
-def by_month(books: Books) -> pd.Series:
-    """Return which (site, component) are billed month by month: index site, component; True.
+def site_charges(books: Books) -> list[dict[Hashable, Any]]:
+    """Return the demand charges of every own and colocation site, a ladder at its lowest tier.
+
+    To the row are added ``site``, ``least_kw`` (the larger of minimum and share of the contract) and ``ratchet``.
+    """
+    return books.kept(_site_charges)
+
+
+def _site_charges(books: Books) -> list[dict[Hashable, Any]]:
+    sites = books.facts.sites
+    rows = untiered(charges(books.facts, "demand"))
+    found = []
+    for site, about in sites[sites["kind"].ne("cloud")].iterrows():
+        for row in rows:
+            if row["tariff"] == about["tariff"]:
+                least = [0.0, row["minimum_kw"], row["contract_fraction"] * about["contract_kw"]]
+                ratchet = 0.0 if pd.isna(row["ratchet_fraction"]) else float(row["ratchet_fraction"])
+                found.append(
+                    {**row, "site": str(site), "least_kw": float(np.nanmax(least)), "ratchet": ratchet}
+                )
+    return found
+
+
+def by_month(books: Books) -> set[tuple[str, str]]:
+    """Return which (site, component) are billed month by month.
 
     All charges with a ratchet, a floor, tiers or named hours, or beside a minimum bill are; others are where the plan
     says so.
     """
-    sites = books.facts.sites
-    own = sites[sites["kind"].ne("cloud")].reset_index()
-    pairs = own.merge(books.facts.demand_charges, on="tariff", how="inner")
-    stated = books["billed_peaks"]
-    listed = pd.MultiIndex.from_frame(stated[["site", "component"]].drop_duplicates())
     tariffs = books.facts.scenario.tables["tariffs"]
-    topped = pairs["tariff"].isin(set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"]))
-    needed = (pairs["ratchet_fraction"] > 0) | (_least_kw(pairs) > 0) | pairs["tier_of"].notna() | topped
-    needed |= pairs["named_hours"].notna()
-    index = pd.MultiIndex.from_frame(pairs[["site", "component"]])
-    return pd.Series(needed.to_numpy(bool) | index.isin(listed), index=index)
-
-
-def _least_kw(pairs: pd.DataFrame) -> pd.Series:
-    """Return the larger of the minimum and the share of the contract, 0 where neither is stated."""
-    share = (pairs["contract_fraction"] * pairs["contract_kw"]).fillna(0.0)
-    return pd.Series(np.maximum(pairs["minimum_kw"].fillna(0.0), share), index=pairs.index)
+    topped = set(tariffs.loc[tariffs["charge"] == "minimum", "tariff"])
+    stated = books["billed_peaks"]
+    listed = set(zip(stated["site"], stated["component"], strict=True))
+    return {
+        (row["site"], row["component"])
+        for row in site_charges(books)
+        if row["ratchet"] > 0
+        or row["least_kw"] > 0
+        or not pd.isna(row["tier_of"])
+        or not pd.isna(row["named_hours"])
+        or row["tariff"] in topped
+        or (row["site"], row["component"]) in listed
+    }
 
 
 def owed_sites(books: Books) -> set[str]:
     """Return the sites that owe a least kW, or a share of a peak before the horizon, while they are open."""
-    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
-    pairs = own.merge(books.facts.demand_charges, on="tariff", how="inner")
     history = books.facts.scenario.tables["peak_history"]
-    known = pd.MultiIndex.from_frame(history.loc[history["peak_kw"] > 0, ["site", "component"]])
-    stated = pd.MultiIndex.from_frame(pairs[["site", "component"]]).isin(known)
-    ratchets = ((pairs["ratchet_fraction"] > 0) | pairs["named_hours"].notna()) & stated
-    floors = set(pairs.loc[(_least_kw(pairs) > 0) | ratchets, "site"])
-    least = in_force(books.facts.scenario, "minimum")
-    least = least[least["price"] > 0]
-    return floors | {
-        row.site
-        for row in own.itertuples()
-        if len(billable_minimums(least[least["tariff"] == row.tariff], row.contract_kw))
+    history = history[history["peak_kw"] > 0]
+    known = set(zip(history["site"], history["component"], strict=True))
+    floors = {
+        row["site"]
+        for row in site_charges(books)
+        if row["least_kw"] > 0
+        or (
+            (row["ratchet"] > 0 or not pd.isna(row["named_hours"]))
+            and (row["site"], row["component"]) in known
+        )
     }
-
-
-def dated_periods(books: Books) -> pd.DataFrame:
-    """Return the periods with ``months`` blank where their length is stated in hours."""
-    periods = books.facts.periods
-    return periods.assign(months=periods["months"].where(~periods["stated_in_hours"]))
+    sites = books.facts.sites
+    own = sites[sites["kind"].ne("cloud")]
+    return floors | {
+        str(site)
+        for site, tariff, contract in zip(own.index, own["tariff"], own["contract_kw"], strict=True)
+        if any(row["price"] > 0 for row in minimum_rows(books.facts, tariff, contract))
+    }
 
 
 def month_bills(books: Books) -> pd.DataFrame:
@@ -81,102 +109,82 @@ def month_bills(books: Books) -> pd.DataFrame:
 
     ``owed`` and ``owed_value`` are what a month's peak is billed after the horizon.
     """
-    columns = [
-        *CHARGE_MONTH,
-        "measured_kw",
-        "billed_kw",
-        "price_per_kw",
-        "price_bare",
-        "share",
-        "owed",
-        "owed_value",
-    ]
-    kind = by_month(books)
-    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
-    rows = []
-    for row in own.merge(books.facts.demand_charges, on="tariff", how="inner").to_dict("records"):
-        if kind.get((row["site"], row["component"]), False):
+    return books.kept(_month_bills)
+
+
+def _month_bills(books: Books) -> pd.DataFrame:
+    chosen = by_month(books)
+    rows: list[dict] = []
+    for row in site_charges(books):
+        if (row["site"], row["component"]) in chosen:
             rows += _charge_rows(books, row)
-    return pd.DataFrame(rows, columns=columns)
-
-
-def clocked_meter(books: Books, site: str) -> PlanMeter:
-    """Return the hours of a site by its own clock, with kW at its meter."""
-    drawn = books.grid_kw
-    known = drawn.index.get_level_values("site") == site
-    offset = float(books.facts.sites["utc_offset_h"][site])
-    return site_meter(dated_periods(books), books["block_cells"], offset).drawing(
-        drawn[known].droplevel("site")
-    )
+    return pd.DataFrame(rows, columns=BILLS)
 
 
 def _charge_rows(books: Books, row: dict) -> list[dict]:
+    meter, kw = books.site_hours[row["site"]], books.site_kw[row["site"]]
+    held = meter.held(row, row["held_months"])
     # Other months than the charge's own matter only where later months look back at them.
-    named = not pd.isna(row["named_hours"])
-    looked_at = named or row["ratchet_fraction"] > 0
-    measured_in = tuple(range(1, MONTHS_PER_YEAR + 1)) if looked_at else row["months"]
-    meter = clocked_meter(books, row["site"])
-    inside = (meter.window_share(row) > 0) & meter.in_months(measured_in)[meter.month]
-    peaks, dated = meter.peak_by_month(inside), {**row, "months": months_text(row["months"])}
-    share_held = meter.months_held(dated)
-    levied = np.ones(len(peaks))
-    for levy in row["levies"]:
-        levied += levy["price"] * meter.months_held(levy)
-    months = meter.bill_months.to_dict("records")
-    earlier = _history(books, row["site"], row["component"])
-    is_open = total(books["sites"]["open_fraction"], books["sites"], ["site", "period"])
-    season = row["ratchet_season"]
-    span = USUAL_MONTHS_BACK if pd.isna(row["ratchet_months"]) else int(row["ratchet_months"])
-    least = float(_least_kw(pd.DataFrame([row])).iloc[0])
-    rows: list[dict] = []
-    known: list[tuple[int, float]] = []
-    for month in months:
-        at_month = month["position"]
-        measured = float(peaks[at_month])
-        now = month["bill_month"]
-        back = [kw for when, kw in known if 1 <= now - when <= span and when % 12 + 1 in season]
-        owed = max(back, default=0.0)
-        floor = max(
-            [kw for when, kw in earlier if 1 <= now - when <= span and when % 12 + 1 in season], default=0.0
-        )
-        share = float(is_open.get((row["site"], month["period"]), 1.0))
-        ratchet, held = row["ratchet_fraction"], float(share_held[at_month])
-        rows.append(
-            {
-                "site": row["site"],
-                "component": row["component"],
-                "period": month["period"],
-                "month": month["month"],
-                "measured_kw": measured,
-                "billed_kw": max(measured, ratchet * owed, max(least, ratchet * floor) * share),
-                "price_per_kw": row["price_bare"] * float(levied[at_month]) * held,
-                "price_bare": row["price_bare"] * held,
-                "share": held,
-                "owed": 0.0,
-                "owed_value": 0.0,
-            }
-        )
-        known.append((now, measured))
-    if named:
-        _bill_named(books, row, rows, known, {"least": least, "open": is_open, "earlier": earlier})
+    looked_at = not pd.isna(row["named_hours"]) or row["ratchet"] > 0
+    inside = meter.window(row) > 0
+    if not looked_at:
+        inside &= meter.in_months(row["held_months"])[meter.at]
+    measured = meter.peaks(kw, inside)
+    months = meter.months.assign(
+        measured_kw=measured,
+        share=held,
+        price_bare=row["bare"] * held,
+        price_per_kw=row["bare"] * held * levied(meter, row),
+        open=_open_share(books, row["site"], meter.months["period"]),
+    )
+    labels = {"site": row["site"], "component": row["component"], "owed": 0.0, "owed_value": 0.0}
+    rows = [{**month, **labels} for month in months.to_dict("records")]
+    if pd.isna(row["named_hours"]):
+        _bill_measured(books, row, rows)
+    else:
+        _bill_named(books, row, rows)
     return rows
 
 
-def _bill_named(
-    books: Books, row: dict, rows: list[dict], known: list[tuple[int, float]], more: dict[str, Any]
-) -> None:
+def _open_share(books: Books, site: str, periods: pd.Series) -> np.ndarray:
+    stated = books["sites"]
+    is_open = total(stated["open_fraction"], stated, ["site", "period"])
+    return np.array([float(is_open.get((site, period), 1.0)) for period in periods])
+
+
+def _bill_measured(books: Books, row: dict, rows: list[dict]) -> None:
+    """Bill the months of a charge their own peaks, or what a ratchet or the least kW makes of them."""
+    season = named_months(row["ratchet_season"])
+    span = USUAL_MONTHS_BACK if pd.isna(row["ratchet_months"]) else int(row["ratchet_months"])
+    before = _history(books, row["site"], row["component"])
+
+    def highest(known: list[tuple[int, float]], now: int) -> float:
+        counted = [
+            kw for when, kw in known if 1 <= now - when <= span and when % MONTHS_PER_YEAR + 1 in season
+        ]
+        return max(counted, default=0.0)
+
+    known: list[tuple[int, float]] = []
+    for bill in rows:
+        floor = max(row["least_kw"], row["ratchet"] * highest(before, bill["number"])) * bill["open"]
+        back = row["ratchet"] * highest(known, bill["number"])
+        bill["billed_kw"] = max(bill["measured_kw"], back, floor)
+        known.append((bill["number"], bill["measured_kw"]))
+
+
+def _bill_named(books: Books, row: dict, rows: list[dict]) -> None:
     """Bill the months of a charge on named hours the peaks they rest on, in place of their own."""
     measured: dict[pd.Period, list[float]] = {}
-    for when, kw in known:
-        measured.setdefault(_calendar(when), []).append(kw)
-    earlier = {_calendar(when): kw for when, kw in more["earlier"]}
-    numbers = [when for when, _ in known]
+    for bill in rows:
+        measured.setdefault(_calendar(bill["number"]), []).append(bill["measured_kw"])
+    before = _history(books, row["site"], row["component"])
+    earlier = {_calendar(when): kw for when, kw in before}
+    numbers = [bill["number"] for bill in rows]
     owed = owed_per_kw(row, numbers, books.facts.scenario.settings.discount_rate_fraction)
-    for bill, when in zip(rows, numbers, strict=True):
-        inside, before = coincident_kw(row, when, measured, earlier)
-        share = float(more["open"].get((bill["site"], bill["period"]), 1.0))
-        bill["billed_kw"] = max(inside + before * share, more["least"] * share)
-        bill["owed"], bill["owed_value"] = (bill["measured_kw"] * per_kw for per_kw in owed[when])
+    for bill in rows:
+        inside, past = coincident_kw(row, bill["number"], measured, earlier)
+        bill["billed_kw"] = max(inside + past * bill["open"], row["least_kw"] * bill["open"])
+        bill["owed"], bill["owed_value"] = (bill["measured_kw"] * per_kw for per_kw in owed[bill["number"]])
 
 
 def _calendar(month: int) -> pd.Period:

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.inputs.windows import months_text
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import first_period_from
-from planner.plan.audit.electricity.month_bills import by_month, clocked_meter, month_entries, owed_sites
+from planner.plan.audit.electricity.bills import fixed_amounts, levied
+from planner.plan.audit.electricity.month_bills import by_month, month_entries, owed_sites, site_charges
 from planner.plan.audit.facility.colo_rent import bound_sites
 from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.money.hardware_costs import entries, sinking_fund
@@ -151,9 +151,7 @@ def opening_entries(books: Books) -> pd.DataFrame:
     before = opened.reindex(pd.MultiIndex.from_arrays([rows["site"], rows["ordinal"] - 1]), fill_value=0.0)
     newly = np.maximum(rows["open_fraction"] - before.to_numpy(), 0.0)
     share = rows["open_fraction"]
-    charges = books.facts.fixed_charges.groupby(["tariff", "period"])["amount"].sum()
-    tariff = rows.assign(tariff=books.facts.sites["tariff"].reindex(rows["site"]).to_numpy())
-    billed = at(charges, tariff, ["tariff", "period"]).fillna(0.0).astype(float)
+    billed = at(fixed_bills(books), rows, ["site", "period"]).fillna(0.0).astype(float)
     return pd.concat(
         [
             entries(rows, "site_opening", "capex", "start", money["once"] * newly),
@@ -172,11 +170,26 @@ def opening_entries(books: Books) -> pd.DataFrame:
     )
 
 
+def fixed_bills(books: Books) -> pd.Series:
+    """Return what the fixed charges of each site's tariff bill in each period, index (site, period)."""
+    return books.kept(_fixed_bills)
+
+
+def _fixed_bills(books: Books) -> pd.Series:
+    tariff = books.facts.sites["tariff"]
+    parts = [fixed_amounts(books.facts, tariff[site]).assign(site=site) for site in books.site_hours]
+    rows = (
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame({"site": [], "period": [], "amount": []})
+    )
+    return rows.groupby(["site", "period"])["amount"].sum()
+
+
 def costly_sites(books: Books) -> pd.DataFrame:
     """Return the sites where some cost comes with being open: amounts once and by year."""
     sites = books.facts.sites
-    charges = books.facts.fixed_charges
-    highest = charges.groupby("tariff")["amount"].max().reindex(sites["tariff"])
+    highest = fixed_bills(books).groupby(level="site").max().reindex(sites.index)
     money = pd.DataFrame(
         {
             "once": sites["opening_cost"].fillna(0.0) * sites["fx"],
@@ -211,20 +224,20 @@ def billing_windows(books: Books) -> pd.DataFrame:
     A charge looks at a block of which any hour class touches its local months, days and hours. ``price`` is
     what one kW costs in the month: in a month in which the charge holds on some days only, their share of it.
     """
-    own = books.facts.sites[books.facts.sites["kind"].ne("cloud")].reset_index()
-    charges = books.facts.demand_charges
     parts = [pd.DataFrame(columns=["period", "month", "block", "site", "component", "price"])]
     monthly = by_month(books)
-    for row in own.merge(charges, on="tariff", how="inner").to_dict("records"):
-        if monthly.get((row["site"], row["component"]), False):
+    for row in site_charges(books):
+        if (row["site"], row["component"]) in monthly:
             continue
-        meter = clocked_meter(books, row["site"])
-        inside = (meter.window_share(row) > 0) & meter.in_months(row["months"])[meter.month]
-        held = meter.months_held({**row, "months": months_text(row["months"])})
-        seen = meter.labelled(meter.cells.loc[inside, ["period", "position", "block"]].drop_duplicates())
-        months = pd.Series(held, index=pd.MultiIndex.from_frame(meter.bill_months[["period", "month"]]))
-        price = row["price_per_kw_month"] * at(months, seen, ["period", "month"])
-        parts.append(seen.assign(site=row["site"], component=row["component"], price=price)[price != 0.0])
+        meter = books.site_hours[row["site"]]
+        inside = (meter.window(row) > 0) & meter.in_months(row["held_months"])[meter.at]
+        months = meter.months.assign(
+            price=row["bare"] * levied(meter, row) * meter.held(row, row["held_months"])
+        )
+        seen = meter.hours.loc[inside, ["period", "number", "block"]].drop_duplicates()
+        seen = seen.merge(months[["period", "number", "month", "price"]], on=["period", "number"])
+        labels = {"site": row["site"], "component": row["component"]}
+        parts.append(seen.assign(**labels)[seen["price"] != 0.0].drop(columns="number"))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
