@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.calculation import Calculation
 from reports.content import Content
-from reports.costs import counted, line_rank
+from reports.costs import line_rank
 from reports.labels import words
+from reports.proof import PlanTables, Proved
+from reports.proof.declared import COUNTED
+from reports.proof.plan_tables import HEADLINE
+
+PLANNED = "'Calc as planned'"
+"""The sheet with the formulas of Calc over the inputs as planned."""
 
 RELATIVE = 1e-6
 """Largest relative difference between two computations of the same number."""
+
+
+ABSOLUTE = 1e-7
+"""Largest difference of numbers near zero: what adding large amounts in another order leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,55 +34,70 @@ class Check:
         Statement checked, and where the largest difference was found.
     left, right
         Number, or a formula text starting with ``=``; equal when the check holds.
-    follows_inputs
-        Whether the left side follows a changed input (then a difference is CHANGED, not FAIL).
     at_most
         Holds also when left is below right.
+    now
+        Formula of the left side with the inputs as they stand now; empty when no input moves it.
     """
 
     what: str
     scope: str
     left: float | str
-    right: float
-    follows_inputs: bool = False
+    right: float | str
     at_most: bool = False
+    now: str = ""
 
 
-def formula_checks(content: Content, calculation: Calculation) -> list[Check]:
-    """Return checks of the live formulas against the ledger and the headline."""
-    costs = counted(content)
+def formula_checks(content: Content, calculation: Calculation, tables: PlanTables) -> list[Check]:
+    """Return checks of the formulas, with the inputs as planned, against the ledger and the headline."""
     checks = []
     for line in sorted(calculation.lines, key=line_rank):
-        cells = "+".join(f"Calc!{at.constant}" for at, _ in calculation.lines[line])
-        reported = float(costs.loc[costs["line"] == line, "amount"].sum())
+        places = [at.constant for at, _ in calculation.lines[line]]
         carried = " (carried as value)" if line in calculation.carried else ""
         checks.append(
             Check(
                 f"Cost line {words(line).lower()}: formula = ledger",
                 f"undiscounted{carried}",
-                f"={cells}",
-                reported,
-                True,
+                "=" + "+".join(f"{PLANNED}!{place}" for place in places),
+                f"={_ledger(tables, 'amount', line)}",
+                now="=" + "+".join(f"Calc!{place}" for place in places),
             )
         )
+    return [*checks, *_result_checks(calculation, tables)]
+
+
+def _result_checks(calculation: Calculation, tables: PlanTables) -> list[Check]:
+    tokens, discounted = (
+        f"=SUM({tables.column('tokens', name)})" for name in ("effective_mtok", "effective_mtok_discounted")
+    )
+    stated = {str(key): place for place, key in enumerate(tables.frame(HEADLINE)["key"])}
+    unit = "cost_per_mtok_effective"
     results = [
-        ("Total cost, undiscounted: formula = ledger", calculation.total, float(costs["amount"].sum())),
+        ("Total cost, undiscounted: formula = ledger", calculation.total, f"={_ledger(tables, 'amount')}"),
         (
-            "Total cost, present value: formula = plan",
+            "Total cost, present value: formula = ledger",
             calculation.present_value,
-            content.number("total_cost"),
+            f"={_ledger(tables, 'discounted')}",
         ),
-        ("Effective tokens: formula = plan", calculation.tokens, content.number("effective_mtok")),
-        (
-            "Effective tokens, discounted: formula = plan",
-            calculation.tokens_discounted,
-            content.number("effective_mtok_discounted"),
-        ),
+        ("Effective tokens: formula = plan", calculation.tokens, tokens),
+        ("Effective tokens, discounted: formula = plan", calculation.tokens_discounted, discounted),
     ]
-    if content.number("effective_mtok") > 0:
-        unit = "Cost per million effective tokens: formula = plan"
-        results.append((unit, calculation.unit_cost, content.number("cost_per_mtok_effective")))
+    if unit in stated and tables.content.number("effective_mtok") > 0:
+        cost = f"={tables.cell(HEADLINE, stated[unit], 'value')}"
+        results.append(("Cost per million effective tokens: formula = plan", calculation.unit_cost, cost))
     return [
-        *checks,
-        *(Check(what, "horizon", f"=Calc!{at.constant}", value, True) for what, at, value in results),
+        Check(what, "horizon", f"={PLANNED}!{at.constant}", value, now=f"=Calc!{at.constant}")
+        for what, at, value in results
     ]
+
+
+def _ledger(tables: PlanTables, column: str, line: str = "") -> str:
+    """Return the sum of the ledger rows that make the total cost, of one cost line or of all."""
+    where = [*COUNTED, *((("line", "=", line),) if line else ())]
+    tests = [f'({tables.column("costs", name)}{sign}"{value}")' for name, sign, value in where]
+    return f"SUMPRODUCT({'*'.join(tests)},{tables.column('costs', column)})"
+
+
+def proof_checks(proved: Sequence[Proved]) -> list[Check]:
+    """Return one check per block of the sheets that readers see: no cell differs from the proof."""
+    return [Check(block.what, block.scope, f"=SUM({block.differ})", 0.0) for block in proved]

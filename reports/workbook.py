@@ -13,8 +13,9 @@ from openpyxl import Workbook
 
 from planner.tables import TABLES
 from reports import styles
-from reports.calculation import build_calculation
+from reports.calculation import Calculation, build_calculation
 from reports.content import Content, content_of
+from reports.proof import PlanTables
 from reports.sheets import (
     assumptions,
     budget,
@@ -29,8 +30,10 @@ from reports.sheets import (
     ledgers,
     metrics,
     placement,
+    plan_tables,
     power,
     procurement,
+    proof,
     shortages,
     site_comparison,
     summary,
@@ -57,6 +60,8 @@ OUTPUT_SHEETS = (
 )
 BOUND_SHEETS = ("Summary", "Unit cost", "Metrics")
 """Sheets of a relaxation: what it costs and yields; nothing to order, pay or place."""
+PROOF_SHEETS = ("Calc as planned", "Proof", "Plan tables")
+"""What stands behind the sheet Checks; readers need it only when a check fails."""
 EARLIEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -114,7 +119,7 @@ def build_workbook(content: Content) -> Workbook:
             if name in names:
                 fill(book, content)
         calc.fill(book, content, calculation)
-        checks.fill(book, content, calculation)
+        calc.fill_as_planned(book, content, calculation)
         inputs.fill(book, content, calculation, tables)
     else:
         if "Shortages" in names:
@@ -122,10 +127,21 @@ def build_workbook(content: Content) -> Workbook:
         inputs.fill(book, content, None, tables)
     assumptions.fill(book, content)
     cover.fill(book, content)
+    if content.has_plan and not content.is_bound:
+        _prove(book, content, calculation)
     for table, rows in tables.items():
         input_tables.fill(book, content, table, rows)
     book.active = 0
     return book
+
+
+def _prove(book: Workbook, content: Content, calculation: Calculation) -> None:
+    """Write what proves the numbers: the plan's tables, each number computed again, and the checks of both."""
+    own = PlanTables(content)
+    read = ["Cover", *(name for name in sheet_names(content) if name in dict(OUTPUT_SHEETS))]
+    proved = proof.fill(book, content, read, own, checks.TOLERANCES)
+    checks.fill(book, content, calculation, own, proved)
+    plan_tables.fill(book, content, own)
 
 
 def sheet_names(content: Content) -> list[str]:
@@ -134,7 +150,7 @@ def sheet_names(content: Content) -> list[str]:
         return ["Cover", *BOUND_SHEETS, "Assumptions", "Inputs"]
     if content.has_plan:
         shown = [name for name, _ in OUTPUT_SHEETS if name != "Losses" or failures.planned_for(content)]
-        return ["Cover", *shown, "Assumptions", "Calc", "Checks", "Inputs"]
+        return ["Cover", *shown, "Assumptions", "Calc", "Checks", "Inputs", *PROOF_SHEETS]
     shortages_there = ["Shortages"] if content.status == "infeasible" else []
     return ["Cover", *shortages_there, "Assumptions", "Inputs"]
 

@@ -14,7 +14,7 @@ from reports.content import Content
 
 SHEET = "Inputs"
 FIRST_ROW = 6
-VALUE_COLUMN = "E"
+VALUE_COLUMN, PLANNED_COLUMN = "E", "F"
 
 
 @dataclass(frozen=True, slots=True)

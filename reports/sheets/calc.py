@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from openpyxl import Workbook
 from openpyxl.utils import get_column_letter
 
 from reports.blocks import time_header
 from reports.calculation import Calculation
+from reports.calculation.inputs import PLANNED_COLUMN, VALUE_COLUMN
+from reports.calculation.inputs import SHEET as INPUTS
 from reports.calculation.rows import COLUMN, Row
 from reports.cells import put, put_formula
 from reports.content import Content
@@ -24,6 +28,11 @@ from reports.layout import (
 PURPOSE = (
     "Change a price, a rate or a tariff on the sheet Inputs and cost follows here. Decisions (plan values) "
     "stay as planned: the plan is not re-optimised."
+)
+PLANNED_SHEET = "Calc as planned"
+PLANNED_PURPOSE = (
+    "The formulas of the sheet Calc over the inputs as they were planned: what the plan's ledger is checked against, "
+    "whatever is changed on the sheet Inputs."
 )
 OWN_CONSTANT = "{H}"
 HEADERS = {
@@ -45,6 +54,34 @@ def fill(book: Workbook, content: Content, calculation: Calculation) -> None:
         _write(page, row)
         page.row += 1
     finish_page(page, "I6")
+
+
+def fill_as_planned(book: Workbook, content: Content, calculation: Calculation) -> None:
+    """Write the same formulas over the inputs as they were planned; plan values are those of the sheet Calc.
+
+    What the optimiser found is compared with this sheet, so a changed input never hides a wrong formula.
+    """
+    page = start_page(book, content, PLANNED_SHEET, "calculation", PLANNED_PURPOSE)
+    time_header(page, ["label", "item", "place", "kind", "basis"], "Total or constant", HEADERS)
+    widen(page, TOTAL_COLUMN, 17)
+    for row in calculation.rows:
+        _write(page, _as_planned(row, page.row))
+        page.row += 1
+    page.sheet.protection.sheet = True
+    finish_page(page, "I6")
+
+
+def _as_planned(row: Row, number: int) -> Row:
+    """Return a row that reads the column of planned values, and takes what is no formula from Calc."""
+    if row.kind == "plan value":
+        kept = row.constant if isinstance(row.constant, str) else f"Calc!{OWN_CONSTANT}"
+        return replace(row, kind="formula", formula=f"Calc!{COLUMN}{number}", constant=kept, values=())
+    constant = row.constant if not isinstance(row.constant, str) else _planned(row.constant)
+    return replace(row, formula=_planned(row.formula), constant=constant)
+
+
+def _planned(formula: str) -> str:
+    return formula.replace(f"{INPUTS}!${VALUE_COLUMN}$", f"{INPUTS}!${PLANNED_COLUMN}$")
 
 
 def _write(page: Page, row: Row) -> None:

@@ -21,7 +21,7 @@ LEGEND = (
     ("plan", "1,234", "value of the plan, written by the optimiser: not recomputed when an input changes"),
     ("calculation", "1,234", "formula"),
     ("total", "1,234", "sum of the rows above"),
-    ("check", "PASS", "result of a check: PASS, FAIL, or CHANGED after an input was changed"),
+    ("check", "PASS", "result of a check: PASS or FAIL"),
 )
 
 CONTENTS = {

