@@ -61,12 +61,14 @@ TARIFFS = Table(
         ),
         choice(
             "price_unit",
-            "unit of measure; kVA units need power_factor, fraction is for levies",
+            "unit of measure; per day is by each day's own peak, kVA units need power_factor, fraction is for levies",
             (
                 "kwh",
                 "kvah",
                 "kw_month",
                 "kva_month",
+                "kw_day",
+                "kva_day",
                 "kw_year",
                 "month",
                 "day",
@@ -86,8 +88,9 @@ TARIFFS = Table(
         number("tier_from", "see tier_unit", "use at which the tier starts; 0 for the first"),
         choice(
             "tier_unit",
-            "what tiers count: kWh of the month, kWh per measured peak kW of the month, or billed kW",
-            ("kwh", "kwh_per_kw", "kw"),
+            "what tiers count: kWh of the month, kWh per measured peak kW of the month, either of them per day of the "
+            "month, or billed kW",
+            ("kwh", "kwh_per_kw", "kwh_day", "kwh_per_kw_day", "kw"),
             required=False,
         ),
         fraction("ratchet_fraction", "billed kW is at least this share of the highest earlier peak"),
@@ -106,8 +109,8 @@ TARIFFS = Table(
         text(
             "named_hours",
             "local hours named afterwards whose mean kW is billed for a year from start_date (blank = from January "
-            "after them): 2026-06-24T16:00;2026-07-20T17:00; later years rest on the same months a year later, each at "
-            "its highest kW in the charge's hours and days",
+            "after them): 2026-06-24T16:00;2026-07-20T17:00; T15:45 names that quarter, T16:00/16:15 states the end; "
+            "later years rest on the same months a year later, each at its highest kW in the charge's hours and days",
         ),
         fraction("power_factor", "kW per kVA assumed for kVA units"),
         keys("applies_to", "components a levy is a share of, or that count towards a minimum; blank = all"),

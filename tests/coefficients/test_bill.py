@@ -446,3 +446,72 @@ def test_the_plan_charges_a_flat_load_what_the_bill_says(planned, name):
     bill = yearly_bill(rows, load("2027-01-01", 12, kw), wholesale=wholesale, contract_kw=kw)
     usd = planned.tables["fx"].set_index("currency")["usd_per_unit"][rows["currency"].iloc[0]]
     assert bill.as_json()["total"] * usd == pytest.approx(planned_cost(planned, name, kw), rel=1e-9)
+
+
+def test_a_charge_per_kw_and_day_bills_each_day_its_own_peak():
+    year = with_power(load("2027-01-01", 12, 300), {"2027-07-08 15:00": 1_000})
+    bill = yearly_bill(tariff(charge("daily", "demand", 0.50, "kw_day")), year)
+    assert bill.as_json()["total"] == pytest.approx(0.50 * (364 * 300 + 1_000)) == pytest.approx(55_100)
+    assert billed_kw(bill, "daily")["2027-07"] == 1_000
+    assert bill.lines["unit"].unique().tolist() == ["kw_day"]
+
+
+def test_a_charge_per_day_holds_on_its_own_days_hours_and_dates_and_bills_its_floor():
+    # 100 kW; 500 at noon of a Monday, 900 in the night before it, 700 on a Saturday.
+    month = with_power(
+        load("2027-03-01", 1, 100),
+        {"2027-03-08 12:00": 500, "2027-03-08 02:00": 900, "2027-03-13 12:00": 700},
+    )
+    window = {"hours": "08-20", "day_type": "weekday", "start_date": "2027-03-05"}
+    bill = yearly_bill(tariff(charge("on", "demand", 1.0, "kw_day", minimum_kw=120, **window)), month)
+    weekdays = 19  # from Friday the 5th to Wednesday the 31st
+    assert bill.as_json()["demand"] == pytest.approx((weekdays - 1) * 120 + 500)
+    kva = yearly_bill(tariff(charge("kva", "demand", 1.0, "kva_day", power_factor=0.8, months="3")), month)
+    assert kva.as_json()["demand"] == pytest.approx((29 * 100 + 900 + 700) / 0.8)
+
+
+@pytest.mark.parametrize(("unit", "peak"), [("kwh_day", 1.0), ("kwh_per_kw_day", 40.0)])
+def test_tiers_per_day_are_as_many_times_wider_as_a_month_has_days(unit, peak):
+    rows = tariff(
+        charge("first", "energy", 0.10, "kwh", tier_of="use", tier_from=0, tier_unit=unit),
+        charge("rest", "energy", 0.04, "kwh", tier_of="use", tier_from=10, tier_unit=unit),
+    )
+    # 40 kW in every hour; the first 10 kWh a day, or 10 a day and kW of peak.
+    bill = yearly_bill(rows, load("2027-01-01", 2, 40))
+    first = 10 * peak * (31 + 28)
+    assert total(bill, "first") == pytest.approx(0.10 * first)
+    assert total(bill, "rest") == pytest.approx(0.04 * (40 * 24 * 59 - first))
+
+
+def quarters(kw: float, other: float, when: str) -> pd.DataFrame:
+    return with_power(load("2026-07-01", 1, kw, step="15min"), {when: other})
+
+
+def test_a_named_quarter_of_an_hour_bills_the_kw_of_that_quarter():
+    named = charge("cp", "demand", 60.0, "kw_year", named_hours="2026-07-08T15:45", start_date="2027-01-01")
+    before = quarters(6_000, 1_200, "2026-07-08 15:45")
+    bill = yearly_bill(tariff(named), load("2027-01-01", 12, 6_000), history=before)
+    assert bill.as_json()["total"] == pytest.approx(72_000)
+    whole = dict(named, named_hours="2026-07-08T15:00")
+    bill = yearly_bill(tariff(whole), load("2027-01-01", 12, 6_000), history=before)
+    assert bill.as_json()["total"] == pytest.approx(60 * (3 * 6_000 + 1_200) / 4)
+    first = dict(named, named_hours="2026-07-08T16:00/16:15")
+    before = quarters(6_000, 1_200, "2026-07-08 16:00")
+    bill = yearly_bill(tariff(first), load("2027-01-01", 12, 6_000), history=before)
+    assert bill.as_json()["total"] == pytest.approx(72_000)
+
+
+@pytest.mark.parametrize("named", ["2026-07-08T15:45", "2026-07-08T15:30/16:00"])
+def test_a_load_of_whole_hours_does_not_say_the_kw_of_a_quarter(named):
+    row = charge("cp", "demand", 60.0, "kw_year", named_hours=named, start_date="2027-01-01")
+    with pytest.raises(InputError, match="intervals of 60 minutes does not say"):
+        yearly_bill(tariff(row), load("2027-01-01", 12, 6_000), history=load("2026-07-01", 1, 6_000))
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-07-08T15:50", "2026-07-08T15:45-05:00", "noon", "2026-07-08T16:00/15:00"]
+)
+def test_a_named_time_that_is_no_local_quarter_is_refused(text):
+    row = charge("cp", "demand", 60.0, "kw_year", named_hours=text, start_date="2027-01-01")
+    with pytest.raises(InputError, match="named_hours"):
+        yearly_bill(tariff(row), load("2027-01-01", 12, 6_000), history=load("2026-07-01", 1, 6_000))

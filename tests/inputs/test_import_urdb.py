@@ -127,6 +127,24 @@ def test_hours_of_use_tiers_and_fuel_adjustments_become_rows(tmp_path):
     assert paid["energy"] == pytest.approx(tiered + 100 * (181 * 24 * 0.01 + 184 * 24 * 0.02))
 
 
+@pytest.mark.parametrize(("unit", "width"), [("kWh daily", 500), ("kWh/kW daily", 5 * 100)])
+def test_tiers_per_day_grow_with_the_days_of_the_month(tmp_path, unit, width):
+    start = width if unit == "kWh daily" else width / 100
+    tiers = [[{"rate": 0.10, "max": start, "unit": unit}, {"rate": 0.04, "unit": unit}]]
+    rate = changed(energyratestructure=tiers, energyweekdayschedule=ALWAYS_NIGHT)
+    paid = bill(written(tmp_path, rate), 100.0)
+    assert paid["energy"] == pytest.approx(365 * (width * 0.10 + (2_400 - width) * 0.04))
+
+
+def test_demand_per_day_is_billed_day_by_day(tmp_path):
+    rate = changed(flatdemandunit="kW daily")
+    # 6 a kW and day, 9 in the 122 days of June to September
+    assert bill(written(tmp_path, rate), 100.0)["demand"] == pytest.approx(100 * (243 * 6 + 122 * 9))
+    kva = changed(flatdemandunit="kVA daily")
+    paid = bill(written(tmp_path, kva), 90.0, power_factor=0.9)
+    assert paid["demand"] == pytest.approx(100 * (243 * 6 + 122 * 9))
+
+
 def test_look_back_becomes_a_ratchet_with_its_months_and_season(tmp_path):
     rolling = import_urdb(written(tmp_path, changed(lookbackPercent=0.8, lookbackRange=6))).tables["tariffs"]
     flat = rolling[rolling["charge"] == "demand"]
@@ -152,8 +170,16 @@ def test_kva_demand_needs_a_power_factor(tmp_path):
     [
         ({"coincidentratestructure": [[{"rate": 3.0}]]}, "coincidentratestructure"),
         ({"demandreactivepowercharge": 0.4}, "demandreactivepowercharge"),
-        ({"flatdemandunit": "kW daily"}, "kW daily"),
-        ({"energyratestructure": [[{"rate": 1, "unit": "kWh daily"}], [{"rate": 1}]]}, "kWh daily"),
+        ({"flatdemandunit": "hp"}, "hp"),
+        ({"energyratestructure": [[{"rate": 1, "unit": "kWh/hp"}], [{"rate": 1}]]}, "kWh/hp"),
+        ({"flatdemandunit": "kW daily", "lookbackpercent": 0.8}, "look-back of a demand charge per day"),
+        (
+            {
+                "flatdemandunit": "kW daily",
+                "flatdemandstructure": [[{"rate": 6, "max": 9}, {"rate": 5}], [{"rate": 9}]],
+            },
+            "tiers of a demand charge per day",
+        ),
         ({"demandratchetpercentage": [0.5] * 6 + [0.8] * 6}, "demandratchetpercentage"),
     ],
 )

@@ -120,3 +120,53 @@ def test_contracts_that_cover_more_than_the_load_at_once_are_a_fault() -> None:
         fault = told.value.faults[-1]
         assert fault.column == "share_fraction"
         assert "sum to 1.3" in str(fault)
+
+
+def daily(**more):
+    rows, peak = coincident(named_hours=None, price=0.4, price_unit="kw_day", component="daily", **more)
+    return {"tariffs": [*rows["tariffs"], peak]}
+
+
+@pytest.mark.parametrize(
+    ("more", "column"),
+    [
+        ({"ratchet_fraction": 0.8}, "ratchet_fraction"),
+        ({"tier_of": "kw", "tier_from": 0, "tier_unit": "kw"}, "tier_of"),
+    ],
+)
+def test_a_charge_per_day_bills_each_day_by_itself(more, column) -> None:
+    scenario_rows.scenario(daily())
+    with pytest.raises(InputError, match="each day's own peak") as told:
+        scenario_rows.scenario(daily(**more))
+    assert {fault.column for fault in told.value.faults} == {column}
+
+
+@pytest.mark.parametrize(
+    ("charge", "unit", "tier_unit", "said"),
+    [
+        ("energy", "kwh", "kw", "of kind energy count kwh, kwh_per_kw, kwh_day, kwh_per_kw_day"),
+        ("demand", "kw_month", "kwh_day", "of kind demand count kw"),
+    ],
+)
+def test_tiers_count_what_their_charge_bills(charge, unit, tier_unit, said) -> None:
+    rows, row = coincident(named_hours=None, price=0.1, charge=charge, price_unit=unit)
+    tier = row | {"tier_of": "use", "tier_from": 0, "tier_unit": tier_unit}
+    with pytest.raises(InputError, match=said):
+        scenario_rows.scenario({"tariffs": [*rows["tariffs"], tier]})
+
+
+def test_tiers_of_one_ladder_count_alike() -> None:
+    rows = scenario_rows.tables()["tariffs"]
+    first, second = tiered("use", None, 0.15, 0.12)
+    with pytest.raises(InputError, match="the first tier of use counts kwh"):
+        scenario_rows.scenario({"tariffs": [*rows, first, second | {"tier_unit": "kwh_day"}]})
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [("2026-06-24T16:45", True), ("2026-06-24T16:00/16:15", True), ("2026-06-24T16:00", False)],
+)
+def test_a_named_quarter_of_an_hour_is_said_to_be_an_hour_in_a_plan(named, told) -> None:
+    rows, peak = coincident(named_hours=named)
+    warnings = scenario_rows.scenario({"tariffs": [*rows["tariffs"], peak]}).warnings
+    assert any("names a quarter of an hour" in text for text in warnings) is told

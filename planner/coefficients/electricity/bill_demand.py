@@ -8,6 +8,7 @@ import pandas as pd
 from planner.coefficients.electricity.calendar import Row
 from planner.coefficients.electricity.meter import Metered
 from planner.coefficients.electricity.tariff import (
+    DAILY_UNITS,
     KVA_UNITS,
     ladder_names,
     levy_factor,
@@ -17,8 +18,8 @@ from planner.coefficients.electricity.tariff import (
 )
 from planner.errors import Fault, InputError
 from planner.inputs import Scenario
-from planner.inputs.named_hours import first_billed, month_number, peaks_behind
-from planner.inputs.windows import hour_shares, parse_months
+from planner.inputs.named_hours import first_billed, month_number, named_spans, peaks_behind
+from planner.inputs.windows import MINUTES_PER_QUARTER, hour_shares, parse_months
 from planner.units import MONTHS_PER_YEAR
 
 USUAL_RATCHET_MONTHS = 11
@@ -37,6 +38,7 @@ def demand_lines(
                has some. Every charge has its own: a charge on evenings looks back at evenings only. From the second
                year of named hours on, the year's own are not known: the highest intervals of their months a year
                later, where the load or its history holds them (:mod:`coincident`)
+               A charge per kW and day bills each day its own highest interval, on the days it holds
     earlier    the ratchet's number of months before m that the load or its history holds (11 when blank),
                of them only those in the ratchet's season; the charge need not be billed in them
 
@@ -56,30 +58,50 @@ def demand_lines(
         ``month``, ``measured_kw``, ``billed_kw``.
     """
     _check_contract(rows, contract_kw)
+    _check_named(rows)
     prices = price_per_unit(rows)
     lines, peaks = [], []
     for at, row in enumerate(with_windows(rows).to_dict("records")):
+        if row["price_unit"] in DAILY_UNITS:
+            line, peak = _daily(row, load, contract_kw, prices[at])
+            lines.append(line)
+            peaks.append(peak)
+            continue
         share = load.months_held(row)
         measured = _measured(row, load, history, share > 0)
         billed = np.maximum(measured, _floor(row, measured, load, history, contract_kw))
         in_tier = _inside_tier(rows, at, billed)
         lines.append(_line(row, in_tier, share, prices[at]))
-        peaks.append(
-            pd.DataFrame(
-                {
-                    "component": row["component"],
-                    "month": np.arange(len(billed)),
-                    "measured_kw": measured,
-                    "billed_kw": billed * (share > 0),
-                }
-            )
-        )
+        peaks.append(_peaks(row, measured, billed * (share > 0)))
     empty_line = pd.DataFrame({"component": [], "charge": [], "month": [], "quantity": [], "amount": []})
     empty_peak = pd.DataFrame({"component": [], "month": [], "measured_kw": [], "billed_kw": []})
     return (
         pd.concat(lines, ignore_index=True) if lines else empty_line,
         pd.concat(peaks, ignore_index=True) if peaks else empty_peak,
     )
+
+
+def _peaks(row: Row, measured: np.ndarray, billed: np.ndarray) -> pd.DataFrame:
+    labels = {"component": row["component"], "month": np.arange(len(billed))}
+    return pd.DataFrame(labels | {"measured_kw": measured, "billed_kw": billed})
+
+
+def _daily(
+    row: Row, load: Metered, contract_kw: float | None, price_per_kw: float
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return line and peaks of a charge per kW and day: the sum over days of what each is billed."""
+    inside = (load.share_held(row) > 0)[load.day_row]
+    day, at = np.unique(load.day, return_inverse=True)
+    measured, month = np.zeros(len(day)), np.zeros(len(day), dtype=int)
+    np.maximum.at(measured, at[inside], load.kw[inside])
+    month[at] = load.month
+    least = _least(row, contract_kw)
+    billed = np.where(np.bincount(at[inside], minlength=len(day)) > 0, np.maximum(measured, least), 0.0)
+    kw_days = np.bincount(month, weights=billed, minlength=len(load.months))
+    highest = np.zeros(len(load.months))
+    np.maximum.at(highest, month, billed)
+    line = _line(row, kw_days, np.ones(len(kw_days)), price_per_kw)
+    return line, _peaks(row, load.peak_by_month(inside), highest)
 
 
 def _measured(row: Row, load: Metered, history: Metered | None, held: np.ndarray) -> np.ndarray:
@@ -105,29 +127,23 @@ def _measured(row: Row, load: Metered, history: Metered | None, held: np.ndarray
 
 
 def named_hours_kw(text: str, component: str, load: Metered, history: Metered | None) -> float:
-    """Return the mean kW over the hours that start at the named local times.
+    """Return the mean kW over the named hours, or quarters of an hour.
 
-    The hours may lie in the load or before it: a coincident peak of one year is billed in the next, by the
-    dates between which the charge holds.
+    They may lie in the load or before it: a coincident peak of one year is billed in the next, by the dates between
+    which the charge holds. A load of longer intervals than what is named cannot say its kW.
     """
-    kw = pd.Series(load.kw, index=load.start)
-    if history is not None:
-        kw = pd.concat([pd.Series(history.kw, index=history.start), kw])
     values, faults = [], []
-    for part in (piece.strip() for piece in text.split(";") if piece.strip()):
-        try:
-            begin = pd.Timestamp(part)
-        except ValueError:
-            faults.append(
-                Fault("tariffs", f"{component}: not a local time", column="named_hours", value=part)
-            )
+    for start, end in named_spans(text):
+        held = [one for one in (load, history) if one is not None and one.start[0] <= start <= one.start[-1]]
+        minutes = MINUTES_PER_QUARTER * held[0].quarters if held else 0
+        kw = held[0].kw[(held[0].start >= start) & (held[0].start < end)] if held else np.zeros(0)
+        if held and len(kw) * minutes == (end - start) / pd.Timedelta(minutes=1):
+            values.append(float(kw.mean()))
             continue
-        hour = kw[(kw.index >= begin) & (kw.index < begin + pd.Timedelta(hours=1))]
-        if hour.empty:
-            message = f"{component}: neither the load nor its history has this hour"
-            faults.append(Fault("tariffs", message, column="named_hours", value=part))
-        else:
-            values.append(float(hour.mean()))
+        message = f"a load in intervals of {minutes} minutes does not say the kW of this time"
+        message = message if held else "neither the load nor its history has this hour"
+        named = f"{start:%Y-%m-%dT%H:%M}/{end:%H:%M}"
+        faults.append(Fault("tariffs", f"{component}: {message}", column="named_hours", value=named))
     if faults:
         raise InputError(faults)
     return float(np.mean(values))
@@ -140,9 +156,12 @@ def _floor(
     floor = np.zeros(len(measured))
     if row["ratchet_fraction"] > 0:
         floor = row["ratchet_fraction"] * _earlier_peak(row, measured, load, history)
-    for value in (row["minimum_kw"], row["contract_fraction"] * (contract_kw or 0.0)):
-        floor = np.maximum(floor, 0.0 if pd.isna(value) else value)
-    return floor
+    return np.maximum(floor, _least(row, contract_kw))
+
+
+def _least(row: Row, contract_kw: float | None) -> float:
+    """Return the larger of the least billed kW and the share of the contract."""
+    return float(np.nanmax([0.0, row["minimum_kw"], row["contract_fraction"] * (contract_kw or 0.0)]))
 
 
 def _earlier_peak(row: Row, measured: np.ndarray, load: Metered, history: Metered | None) -> np.ndarray:
@@ -185,7 +204,7 @@ def _line(row: Row, kw: np.ndarray, share: np.ndarray, price_per_kw: float) -> p
             "tier_from": row["tier_from"],
             "month": np.arange(len(kw)),
             "quantity": quantity,
-            "unit": "kva" if kva else "kw",
+            "unit": row["price_unit"] if row["price_unit"] in DAILY_UNITS else "kva" if kva else "kw",
             "price": (price_per_kw * row["power_factor"] if kva else price_per_kw) * share,
             "amount": kw * price_per_kw * share,
         }
@@ -203,6 +222,17 @@ def _check_contract(rows: pd.DataFrame, contract_kw: float | None) -> None:
         )
         for name in rows.loc[rows["contract_fraction"] > 0, "component"]
     ]
+    if faults:
+        raise InputError(faults)
+
+
+def _check_named(rows: pd.DataFrame) -> None:
+    faults = []
+    for row in rows[rows["named_hours"].notna()].itertuples():
+        try:
+            named_spans(str(row.named_hours))
+        except ValueError as error:
+            faults.append(Fault("tariffs", f"{row.component}: {error}", column="named_hours"))
     if faults:
         raise InputError(faults)
 

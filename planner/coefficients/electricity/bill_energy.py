@@ -12,6 +12,7 @@ from planner.coefficients.electricity.tariff import (
     levied_by_month,
     price_per_unit,
     priced_rows,
+    tier_scale,
     with_windows,
 )
 from planner.coefficients.money import currency_ratio
@@ -34,7 +35,7 @@ def energy_lines(rows: pd.DataFrame, load: Load, wholesale: pd.DataFrame | None)
 
     The tiers of a ladder are filled by the month's whole use (all hours), in order of their start; every
     window of the month gets the same split, its pro rata share. Tiers that count hours of use start at
-    tier_from x the month's measured peak (not the billed one).
+    tier_from x the month's measured peak (not the billed one), tiers per day at tier_from x the days of the month.
 
     Parameters
     ----------
@@ -68,12 +69,11 @@ def tier_shares(rows: pd.DataFrame, load: Load) -> np.ndarray:
     use = load.month_kwh
     start = rows["tier_from"].fillna(0.0).to_numpy(dtype=float)
     tiered = rows["tier_of"].notna().to_numpy()
-    by_peak = (rows["tier_unit"] == "kwh_per_kw").to_numpy()
     for name in pd.unique(ladder_names(rows)[tiered]):
         members = np.flatnonzero(tiered & (ladder_names(rows) == name).to_numpy())
         members = members[np.argsort(start[members], kind="stable")]
-        scale = np.where(by_peak[members][:, None], load.month_peak_kw[None, :], 1.0)
-        low = start[members][:, None] * scale
+        unit = rows["tier_unit"].iloc[members[0]]
+        low = start[members][:, None] * tier_scale(unit, load.month_peak_kw, load.month_days)
         high = np.concatenate([low[1:], np.full((1, low.shape[1]), np.inf)])
         filled = np.clip(np.minimum(use, high) - low, 0.0, None)
         shares[members] = np.divide(filled, use, out=np.zeros_like(filled), where=use > 0)

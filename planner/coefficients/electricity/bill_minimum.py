@@ -26,6 +26,7 @@ from planner.inputs import Scenario
 from planner.inputs.calendar import calendar_cells, period_frame
 from planner.units import HOURS_PER_MONTH, MONTHS_PER_YEAR
 
+MONTH_LABEL = len("2027-01")
 MINIMUM = ["site", "component", "period", "month"]
 COUNTED = {
     "grid_kw": ["count_period", "block"],
@@ -127,7 +128,10 @@ def billable_minimums(rows: pd.DataFrame, contract_kw: float) -> pd.DataFrame:
 
 def _within(spans: pd.DataFrame, table: pd.DataFrame, family: str) -> pd.DataFrame:
     """Return the amounts of the months each top-up spans, summed by the family's labels."""
-    joined = spans.merge(table, on=["site", "count_period", "count_month"], suffixes=("", "_counted"))
+    # A charge per day has the label of a day: it counts in that day's month.
+    spans = spans.rename(columns={"count_month": "in_month"})
+    table = table.assign(in_month=table["count_month"].astype("str").str[:MONTH_LABEL])
+    joined = spans.merge(table, on=["site", "count_period", "in_month"], suffixes=("", "_counted"))
     labels = [*MINIMUM, *COUNTED[family]]
     return joined.groupby(labels, sort=False, as_index=False)["amount"].sum()
 

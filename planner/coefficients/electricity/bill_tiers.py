@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.electricity.meter import PlanMeter
-from planner.coefficients.electricity.tariff import levied_by_month
+from planner.coefficients.electricity.tariff import levied_by_month, tier_scale
 from planner.units import KWH_PER_MWH
 
 LADDER_MONTH = ["site", "ladder", "period", "month"]
@@ -52,11 +52,12 @@ def energy_tiers(
                 steps[tier] += share * (levied_price(row, meter) - levied_price(ladder.iloc[0], meter))
                 bare[tier] += share * (row["price_bare"] - ladder["price_bare"].iloc[0])
         name = " + ".join(str(ladder["tier_of"].iloc[0]) for ladder in ladders)
-        width = np.append(np.diff(starts), np.nan) / KWH_PER_MWH
+        days = tier_scale(unit, np.ones(len(hours)), meter.month_days)
+        width = np.append(np.diff(starts), np.nan)[:, None] / KWH_PER_MWH * days
         yield (
             *_frames(
                 meter,
-                {"site": site, "ladder": name, "unit": unit},
+                {"site": site, "ladder": name, "unit": str(unit).removesuffix("_day")},
                 (steps * KWH_PER_MWH, bare * KWH_PER_MWH),
                 width,
                 hours / KWH_PER_MWH,
@@ -74,7 +75,7 @@ def demand_tiers(
     full = np.array([levied_price(tier, meter) for tier in ladder.to_dict("records")])
     prices = ladder["price_bare"].to_numpy(float)
     steps, bare = (full - full[0]) * share, (prices - prices[0])[:, None] * share[None, :]
-    width = np.append(np.diff(ladder["tier_from"].to_numpy(float)), np.nan)
+    width = np.append(np.diff(ladder["tier_from"].to_numpy(float)), np.nan)[:, None] * np.ones(len(share))
     highest = pd.Series(max(float(most_kw.max()), row["floor_kw"]), index=most_kw.index)
     ones = np.ones(len(share))
     name = {"site": row["site"], "ladder": row["tier_of"], "unit": "kw"}
@@ -101,6 +102,8 @@ def _frames(
     ----------
     prices
         Steps (tiers, months) with levies and before them.
+    width
+        Of each tier in each month; blank for the last one.
     components
         The charge whose kW count, and the charge whose name a minimum counts the tiers by.
     """
@@ -114,7 +117,7 @@ def _frames(
         tier=tier,
         price_step=steps[tier, at],
         step_bare=bare[tier, at],
-        width=width[tier],
+        width=width[tier, at],
         falls=falls[tier, at],
         first_component=components[1],
     )

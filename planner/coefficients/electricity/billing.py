@@ -35,7 +35,7 @@ from planner.coefficients.electricity.billing_frames import (
 from planner.coefficients.electricity.calendar import Row
 from planner.coefficients.electricity.coincident import Coincident, coincident
 from planner.coefficients.electricity.meter import PlanMeter, site_meter
-from planner.coefficients.electricity.tariff import always, ladders, levied_by_month, priced_rows
+from planner.coefficients.electricity.tariff import DAILY_UNITS, always, ladders, levied_by_month, priced_rows
 from planner.inputs import Scenario
 from planner.inputs.calendar import period_frame
 from planner.inputs.windows import parse_months
@@ -104,7 +104,7 @@ def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) ->
     priced = site_charges(scenario, meters)
     for site, meter, row in priced:
         if row["monthly"]:
-            charged.append(_charge(scenario, meter, row))
+            charged.append(_daily(meter, row) if row["daily"] else _charge(scenario, meter, row))
         else:
             plain.append(_plain(meter, row))
         if len(row["ladder"]):
@@ -162,7 +162,7 @@ def site_charges(
     """Return site, meter (without load) and row of every demand charge of the meters; a ladder is one.
 
     The row is one of :func:`tariff.priced_rows` with ``site``, ``floor_kw`` (minimum and share of the contract),
-    ``monthly``, ``named`` and ``ladder`` (its tiers).
+    ``monthly``, ``daily``, ``named`` and ``ladder`` (its tiers).
     """
     tariffs, sites = scenario.tables["tariffs"], scenario.tables["sites"]
     every = priced_rows(scenario, "demand")
@@ -180,7 +180,8 @@ def site_charges(
             row["ladder"] = tiers[own]
             row["named"] = not pd.isna(row["named_hours"])
             special = row["named"] or row["ratchet_fraction"] > 0 or row["floor_kw"] > 0 or bool(own.any())
-            special |= not all(always(levy) for levy in row["levies"])
+            row["daily"] = row["price_unit"] in DAILY_UNITS
+            special |= row["daily"] or not all(always(levy) for levy in row["levies"])
             row["monthly"] = special or tariff in topped or _months_differ(meter, row)
             found.append((site, meter, row))
     return found
@@ -252,6 +253,35 @@ def _charge(scenario: Scenario, meter: PlanMeter, row: dict) -> tuple[pd.DataFra
         _dated(looks, meter).assign(**name)[[*CHARGE_MONTH, "past_period", "past_month", "ratchet_fraction"]],
         _dated(named.pairs, meter).assign(**name)[[*CHARGE_MONTH, "past_period", "past_month", "share"]],
     )
+
+
+def _daily(meter: PlanMeter, row: dict) -> tuple[pd.DataFrame, ...]:
+    """Return charges and peak blocks of a charge per kW and day: its months are days, alike ones as one.
+
+    Their label is the first of the days, their price that of all of them.
+    """
+    days, blocks = meter.like_days(row)
+    name = {"site": row["site"], "component": row["component"]}
+    at = days["position"].to_numpy(int)
+    bare = row["price_bare"] * days["days"].to_numpy(float)
+    charges = days.assign(
+        **name,
+        **dict.fromkeys(CHARGE_NUMBERS, 0.0),
+        period=meter.bill_months["period"].to_numpy()[at],
+        month=_day_label(days),
+        billed=True,
+        named=False,
+    ).assign(
+        price_per_kw=bare * levied_by_month(row["levies"], meter)[at],
+        price_bare=bare,
+        floor_kw=row["floor_kw"],
+    )
+    blocks = blocks.assign(**name, month=_day_label(blocks))
+    return charges[CHARGES], blocks[[*CHARGE_MONTH, "block"]], no_look_back(), no_coincident()
+
+
+def _day_label(days: pd.DataFrame) -> pd.Series:
+    return days["day"].dt.strftime("%Y-%m-%d").astype("str")
 
 
 def _rests_on(

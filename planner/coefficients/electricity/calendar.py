@@ -58,6 +58,11 @@ class Calendar:
         """Return which ordinals are one of some calendar months: ndarray (months,), bool."""
         return np.isin(self.months.month, list(months))
 
+    @property
+    def month_days(self) -> np.ndarray:
+        """Return the days of each month: ndarray (months,)."""
+        return self.by_month(self.hours) / HOURS_PER_DAY
+
     def window_share(self, row: Row) -> np.ndarray:
         """Return the share of each row inside a charge's kinds of day and hours: ndarray (rows,)."""
         sums = [np.concatenate([[0], np.cumsum(row[kind])]) for kind in ("weekday", "weekend")]

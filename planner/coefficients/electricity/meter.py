@@ -17,6 +17,7 @@ from planner.coefficients.electricity.calendar import (
     WEEKDAYS_PER_WEEK,
     Calendar,
     Row,
+    held_days,
     local_hours_of,
     month_label,
 )
@@ -138,6 +139,38 @@ class PlanMeter(Load):
         return months.merge(seen, on="group")[["position", "period", "block"]].sort_values(
             ["position", "block"], kind="stable", ignore_index=True
         )
+
+    def like_days(self, row: Row) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the days on which a charge holds by kind, days that look at the same hours as one, and their blocks.
+
+        Of averaged hours a kept peak stands for every weekday, or every weekend day, of its period.
+
+        Returns
+        -------
+        (position, day (the first of them), days), (position, day, period, block)
+        """
+        inside = self.share_held(row) > 0
+        own, ordinal = self.cells["group"] != self.cells["period"], pd.Series(np.arange(len(self.cells)))
+        alike = ordinal.groupby([self.cells["group"], self.weekday]).transform("min").where(~own, ordinal)
+        counts = self.weekday * row["weekday"].any() + (1.0 - self.weekday) * row["weekend"].any()
+        held = inside[self.day_row] & held_days(pd.DatetimeIndex(self.day), row)
+        at = self.day_row[held]
+        rows = pd.DataFrame(
+            {"position": self.month[at], "day": self.day[held], "alike": alike.to_numpy(int)[at]}
+        )
+        days = rows.assign(counts=counts[at]).sort_values("alike", kind="stable").groupby(["position", "day"])
+        seen = days.agg(
+            alike=("alike", lambda part: tuple(part.unique())), counts=("counts", "first")
+        ).reset_index()
+        kinds = seen.groupby(["position", "alike"], sort=False, as_index=False).agg(
+            day=("day", "min"), days=("counts", "sum")
+        )
+        blocks = self.cells.loc[inside, ["period", "block"]].assign(alike=alike[inside])
+        looked_at = kinds[["position", "day", "alike"]].explode("alike").astype({"alike": int})
+        looked_at = (
+            looked_at.merge(blocks.drop_duplicates(), on="alike").drop(columns="alike").drop_duplicates()
+        )
+        return kinds.drop(columns="alike"), looked_at
 
     def by_cell(self, values: np.ndarray) -> np.ndarray:
         """Return the mean of a value per row over the hours of each UTC hour class: ndarray (cells,)."""

@@ -14,7 +14,8 @@ from planner.inputs.windows import parse_hours, parse_months
 from planner.units import MONTHS_PER_YEAR
 
 DAYS_PER_YEAR = 365
-KVA_UNITS = ("kvah", "kva_month")
+KVA_UNITS = ("kvah", "kva_month", "kva_day")
+DAILY_UNITS = ("kw_day", "kva_day")
 LEVIED = ("energy", "demand", "fixed")
 
 
@@ -22,7 +23,7 @@ def price_per_unit(rows: pd.DataFrame) -> np.ndarray:
     """Return the price per kWh, per kW and month, or per month of each row.
 
     price_kw = price_kva / power_factor        one kW of load is 1 / power_factor kVA
-    price_kw_month = price_kw_year / 12
+    price_kw_month = price_kw_year / 12        a price per kW and day stays one
     price_month = price_day * 365 / 12 = price_year / 12
 
     Raises
@@ -93,6 +94,15 @@ def ladders(rows: pd.DataFrame) -> pd.DataFrame:
     first = first[first["tier_from"] > 0].assign(tier_from=0.0, price=0.0, price_bare=0.0)
     both = pd.concat([first, rows]) if len(first) else rows
     return both.sort_values(order, kind="stable", ignore_index=True)
+
+
+def tier_scale(unit: object, month_peak_kw: np.ndarray, month_days: np.ndarray) -> np.ndarray:
+    """Return by month what the start of a tier is multiplied by: its measured peak, its days, both or neither.
+
+    An allowance per day is one of the billing month: 10 kWh a day are 310 kWh of a month of 31 days.
+    """
+    by_peak = month_peak_kw if unit in ("kwh_per_kw", "kwh_per_kw_day") else np.ones_like(month_days)
+    return by_peak * (month_days if unit in ("kwh_day", "kwh_per_kw_day") else 1.0)
 
 
 def levies_on(rows: pd.DataFrame, tariffs: pd.DataFrame) -> pd.Series:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
-from planner.inputs.named_hours import first_billed, month_number, named_times, peaks_behind
-from planner.inputs.windows import QUARTERS_PER_HOUR, parse_hours
+from planner.inputs.named_hours import first_billed, month_number, named_spans, peaks_behind
+from planner.inputs.windows import MINUTES_PER_QUARTER, QUARTERS_PER_HOUR, parse_hours
 from planner.units import MONTHS_PER_YEAR
 
 
@@ -18,7 +18,10 @@ def named_hours_can_be_billed(view: View) -> Iterator[Finding]:
     for at in rows_where(tariffs, tariffs.frame["named_hours"].notna()):
         row = tariffs.frame.iloc[at]
         if (times := _times(row)) is None:
-            yield tariffs.fault(at, "named_hours", "local hours such as 2026-06-24T16:00;2026-07-20T17:00")
+            message = (
+                "local hours such as 2026-06-24T16:00;2026-07-20T17:00, or quarters: T15:45, T16:00/16:15"
+            )
+            yield tariffs.fault(at, "named_hours", message)
             continue
         months = [month_number(time) for time in times]
         if row["charge"] != "demand":
@@ -53,11 +56,27 @@ def named_hours_lie_in_the_window(view: View) -> Iterator[Finding]:
             time
             for time in times
             if row["day_type"] == ("weekend" if time.day_of_week < 5 else "weekday")
-            or not inside[time.day_of_week < 5][time.hour * QUARTERS_PER_HOUR]
+            or not inside[time.day_of_week < 5][
+                time.hour * QUARTERS_PER_HOUR + time.minute // MINUTES_PER_QUARTER
+            ]
         ]
         if outside:
             message = (
                 f"{outside[0]} is outside the charge's hours and days, in which later years' peaks are taken"
+            )
+            yield Notice(tariffs.fault(at, "named_hours", message))
+
+
+def named_quarters_are_hours_in_a_plan(view: View) -> Iterator[Finding]:
+    """Yield quarters of an hour named by a tariff that a site pays: a plan knows the kW of whole hours."""
+    tariffs, sites = view["tariffs"], view.frame("sites")
+    paid = tariffs.frame["tariff"].isin(sites.loc[sites["kind"] != "cloud", "tariff"])
+    for at in rows_where(tariffs, paid & tariffs.frame["named_hours"].notna()):
+        spans = _spans(tariffs.frame.iloc[at]) or []
+        if any(end - start < pd.Timedelta(hours=1) for start, end in spans):
+            message = (
+                "names a quarter of an hour: later years of a plan are billed the mean kW of the whole hour; "
+                "`planner bill` takes the quarter from a load of 15 minutes"
             )
             yield Notice(tariffs.fault(at, "named_hours", message))
 
@@ -89,9 +108,14 @@ def history_has_every_named_month(view: View) -> Iterator[Finding]:
 
 
 def _times(row: pd.Series) -> list[pd.Timestamp] | None:
-    """Return the named hours, or None where they cannot be read."""
+    """Return the starts of the named hours, or None where they cannot be read."""
+    spans = _spans(row)
+    return None if spans is None else [start for start, _ in spans]
+
+
+def _spans(row: pd.Series) -> list[tuple[pd.Timestamp, pd.Timestamp]] | None:
     try:
-        return named_times(str(row["named_hours"])) or None
+        return named_spans(str(row["named_hours"])) or None
     except ValueError:
         return None
 
@@ -99,6 +123,7 @@ def _times(row: pd.Series) -> list[pd.Timestamp] | None:
 NAMED = ("tariffs.named_hours", "tariffs.charge", "tariffs.start_date")
 RULES = (
     Rule(named_hours_can_be_billed, (*NAMED, "tariffs.ratchet_fraction")),
+    Rule(named_quarters_are_hours_in_a_plan, (*NAMED, "sites.tariff", "sites.kind")),
     Rule(
         named_hours_lie_in_the_window,
         (*NAMED, "tariffs.hours", "tariffs.weekend_hours", "tariffs.day_type"),

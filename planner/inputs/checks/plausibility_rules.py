@@ -119,8 +119,9 @@ def _calendar_words(months: int) -> str:
 def hours_of_use_fit_a_month(view: View) -> Iterator[Finding]:
     """Yield tiers by kWh per kW that begin beyond the hours of a month: kWh / (kW x h) would be above 1."""
     tariffs = view["tariffs"]
-    by_use = tariffs.frame["tier_unit"] == "kwh_per_kw"
-    values = np.where(by_use, tariffs.frame["tier_from"], np.nan)
+    start, unit_of = tariffs.frame["tier_from"], tariffs.frame["tier_unit"]
+    by_day = start * LONGEST_MONTH_HOURS / HOURS_PER_DAY
+    values = np.select([unit_of == "kwh_per_kw", unit_of == "kwh_per_kw_day"], [start, by_day], np.nan)
     unit = f"kWh per kW of a month, which has {LONGEST_MONTH_HOURS:g} h at most"
     yield from judge(view, tariffs, "tier_from", values, unit, (None, LONGEST_MONTH_HOURS))
 

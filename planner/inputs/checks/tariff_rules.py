@@ -24,16 +24,19 @@ from planner.units import MONTHS_PER_YEAR
 
 UNITS = {
     "energy": ("kwh", "kvah"),
-    "demand": ("kw_month", "kva_month", "kw_year"),
+    "demand": ("kw_month", "kva_month", "kw_day", "kva_day", "kw_year"),
     "fixed": ("month", "day", "year"),
     "minimum": ("kw_month", "kva_month", "kw_year", "month", "day", "year"),
     "levy": ("fraction",),
 }
-KVA_UNITS = ("kvah", "kva_month")
+KVA_UNITS = ("kvah", "kva_month", "kva_day")
+DAILY_UNITS = ("kw_day", "kva_day")
+TIER_UNITS = {"energy": ("kwh", "kwh_per_kw", "kwh_day", "kwh_per_kw_day"), "demand": ("kw",)}
 
 BANDS: dict[tuple[str, ...], tuple[str, Band, Band]] = {
     ("kwh", "kvah"): ("USD per kWh", (-1, 2), (0.0, 0.5)),
     ("kw_month", "kva_month"): ("USD per kW-month", (0, 150), (0, 60)),
+    ("kw_day", "kva_day"): ("USD per kW-day", (0, 5), (0, 2)),
     ("kw_year",): ("USD per kW-year", (0, 1_800), (0, 720)),
 }
 """Hard and soft band by unit. Unsourced estimate; shipped: energy 0..0.31, demand 2.3..35 USD."""
@@ -96,6 +99,45 @@ def tiers_are_complete(view: View) -> Iterator[Finding]:
     for column in ("tier_from", "tier_unit"):
         for at in rows_where(tariffs, tariffs.frame["tier_of"].notna() & tariffs.frame[column].isna()):
             yield tariffs.fault(at, column, "needed, because tier_of names a tier")
+
+
+def tiers_count_what_is_billed(view: View) -> Iterator[Finding]:
+    """Yield tiers whose unit does not fit the charge, differs inside a ladder, or of a charge that has none."""
+    tariffs = view["tariffs"]
+    frame = tariffs.frame
+    tiered = frame["tier_of"].notna()
+    for charge, units in TIER_UNITS.items():
+        wrong = (
+            tiered
+            & (frame["charge"] == charge)
+            & frame["tier_unit"].notna()
+            & ~frame["tier_unit"].isin(units)
+        )
+        for at in rows_where(tariffs, wrong):
+            yield tariffs.fault(
+                at, "tier_unit", f"tiers of a charge of kind {charge} count {', '.join(units)}"
+            )
+    for at in rows_where(tariffs, tiered & ~frame["charge"].isin(list(TIER_UNITS))):
+        yield tariffs.fault(at, "tier_of", "only charges of kind energy and demand have tiers: leave blank")
+    first = frame["tier_unit"].fillna("").groupby([frame["tariff"], frame["tier_of"]]).transform("first")
+    for at in rows_where(tariffs, tiered & frame["tier_unit"].notna() & (first != frame["tier_unit"])):
+        yield tariffs.fault(
+            at, "tier_unit", f"the first tier of {frame['tier_of'].iloc[at]} counts {first.iloc[at]}"
+        )
+
+
+def daily_peaks_stand_alone(view: View) -> Iterator[Finding]:
+    """Yield charges per kW and day that look back, rest on named hours or have tiers: each day is billed by itself."""
+    tariffs = view["tariffs"]
+    daily = tariffs.frame["price_unit"].isin(DAILY_UNITS) & (tariffs.frame["charge"] == "demand")
+    stated = {
+        "ratchet_fraction": tariffs.frame["ratchet_fraction"] > 0,
+        "named_hours": tariffs.frame["named_hours"].notna(),
+        "tier_of": tariffs.frame["tier_of"].notna(),
+    }
+    for column, told in stated.items():
+        for at in rows_where(tariffs, daily & told):
+            yield tariffs.fault(at, column, "a charge per kW and day bills each day's own peak: leave blank")
 
 
 def levy_names_components(view: View) -> Iterator[Finding]:
@@ -369,6 +411,20 @@ RULES = (
     Rule(kva_has_a_power_factor, ("tariffs.price_unit", "tariffs.power_factor")),
     Rule(windows_can_be_read, ("tariffs.months", "tariffs.hours", "tariffs.weekend_hours")),
     Rule(tiers_are_complete, ("tariffs.tier_of", "tariffs.tier_from", "tariffs.tier_unit")),
+    Rule(
+        tiers_count_what_is_billed,
+        ("tariffs.charge", "tariffs.tariff", "tariffs.tier_of", "tariffs.tier_unit"),
+    ),
+    Rule(
+        daily_peaks_stand_alone,
+        (
+            "tariffs.charge",
+            "tariffs.price_unit",
+            "tariffs.ratchet_fraction",
+            "tariffs.named_hours",
+            "tariffs.tier_of",
+        ),
+    ),
     Rule(levy_names_components, ("tariffs.tariff", "tariffs.component", "tariffs.applies_to")),
     Rule(charge_price_is_plausible, PRICE),
     Rule(site_energy_price_is_plausible, (*PRICE, "sites.tariff", "tariffs.day_type")),

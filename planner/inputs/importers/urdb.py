@@ -190,7 +190,7 @@ def _demand_unit(
     reader: Reader, rate: Mapping[str, Any], name: str, power_factor: float | None
 ) -> dict[str, Any]:
     unit = DEMAND_UNITS[str(rate.get(name) or "kW").lower()]
-    if unit == "kw_month":
+    if unit in ("kw_month", "kw_day"):
         return {"price_unit": unit}
     if power_factor is None or not 0 < power_factor <= 1:
         reader.fault(name, "bills kVA: give the option power-factor, between 0 and 1", power_factor)

@@ -19,8 +19,14 @@ OLD_NAMES = {
 }
 """Names of earlier editions, the present name, and the unit field they imply."""
 
-ENERGY_TIER_UNITS = {"kwh": "kwh", "kwh/kw": "kwh_per_kw"}
-DEMAND_UNITS = {"kw": "kw_month", "kva": "kva_month"}
+ENERGY_TIER_UNITS = {
+    "kwh": "kwh",
+    "kwh/kw": "kwh_per_kw",
+    "kwh daily": "kwh_day",
+    "kwh/kw daily": "kwh_per_kw_day",
+}
+DEMAND_UNITS = {"kw": "kw_month", "kva": "kva_month", "kw daily": "kw_day", "kva daily": "kva_day"}
+DAILY_UNITS = ("kw_day", "kva_day")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +80,38 @@ def unsupported_features(rate: Mapping[str, Any]) -> list[tuple[str, str]]:
     for name in ("demandrateunit", "flatdemandunit"):
         unit = str(rate.get(name) or "kW").lower()
         if unit not in DEMAND_UNITS and _any_price(rate.get(name.replace("unit", "structure"))):
-            found.append((name, f"unit {rate[name]!r}; kW and kVA per month are supported"))
+            found.append((name, f"unit {rate[name]!r}; kW and kVA, per month or daily, are supported"))
+        if DEMAND_UNITS.get(unit) in DAILY_UNITS:
+            found += _beside_daily_peaks(rate, name)
     structure = rate.get("energyratestructure")
     for period in structure if isinstance(structure, list) else []:
         for tier in period if isinstance(period, list) else []:
             unit = str(tier.get("unit") or "kWh").lower() if isinstance(tier, dict) else "kwh"
             if unit not in ENERGY_TIER_UNITS:
                 found.append(
-                    ("energyratestructure", f"tiers in {tier['unit']}; kWh and kWh/kW are supported")
+                    (
+                        "energyratestructure",
+                        f"tiers in {tier['unit']}; kWh and kWh/kW, each also daily, are supported",
+                    )
                 )
     ratchets = rate.get("demandratchetpercentage")
     ratchets = ratchets if isinstance(ratchets, list) else []
     if len({value or 0 for value in ratchets if isinstance(value, (int, float, type(None)))}) > 1:
         found.append(("demandratchetpercentage", "a different percentage by month"))
     return sorted(set(found))
+
+
+def _beside_daily_peaks(rate: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
+    """Return what cannot be said of a demand charge per day: tiers, and looking back at earlier months."""
+    structure = rate.get(name.replace("unit", "structure"))
+    found = []
+    if any(isinstance(period, list) and len(period) > 1 for period in structure or []):
+        found.append((name.replace("unit", "structure"), "tiers of a demand charge per day"))
+    old = rate.get("demandratchetpercentage")
+    looks_back = rate.get("lookbackpercent") or (isinstance(old, list) and any(old))
+    if _any_price(structure) and looks_back:
+        found.append((name, "a look-back of a demand charge per day"))
+    return found
 
 
 def read_tiers(reader: Reader, rate: Mapping[str, Any], name: str, unit: str) -> list[list[Tier]]:
