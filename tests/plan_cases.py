@@ -859,7 +859,8 @@ CASES = {
 BESIDE_THEIR_CASES = {
     "cost carbon_offset",
     "investment",
-    *("ordered_in_time", "commissioned", "minimum_order", "order_lots"),
+    *("ordered_in_time", "commissioned", "date_order", "deposits", "rented_hours"),
+    *("minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),
     *("retired_units", "resold_units", "cost resale"),
     *("api_admissible", "api_allowance", "cost api_tokens"),

@@ -8,6 +8,8 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.facility.bridging import BRIDGE, BRIDGE_BLOCK, term_end
 from planner.coefficients.facility.colocation import whole_months
+from planner.coefficients.fleet import lead_weeks
+from planner.coefficients.timing import whole_days
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
 from planner.inputs.calendar import end_date
@@ -49,6 +51,7 @@ def bridging_frame(
     terms = scenario.tables["bridging_power"].set_index(["site", "generator"])
     about = terms.reindex(pd.MultiIndex.from_frame(table[["site", "generator"]]))
     table["hired_kw"] = hired_kw(table)
+    lead = lead_weeks(about, scenario.settings.lead_case).astype(float).set_axis(table.index)
     key = pd.MultiIndex.from_frame(table[BRIDGE])
     prices = c.costs["bridge_kw"].set_index(BRIDGE)["amount"].reindex(key).fillna(0.0).to_numpy(float)
     start = table["period"].map(c.periods["start_date"])
@@ -60,7 +63,7 @@ def bridging_frame(
     burnt = (fuel["kw"] * fuel["amount"]).groupby([fuel[name] for name in BRIDGE]).sum()
     left = months_left(c.periods, start, about["min_term_months"].to_numpy(float))
     table = table.assign(
-        order_by_date=start - pd.to_timedelta(7.0 * about["lead_weeks"].to_numpy(float), unit="D"),
+        order_by_date=start - whole_days(lead),
         kwh=kwh,
         rent=table["kw"] * prices,
         fuel=burnt.reindex(key).fillna(0.0).to_numpy(float),

@@ -39,8 +39,9 @@ def decision_frames(
     path = path_frame(c, modules)
     sites = site_frame(c, columns, values, fleet)
     rent = rent_frame(c, columns, values, fleet, sites)
+    waiting = unpowered_frame(scenario, c, found)
     return {
-        "orders": order_frame(scenario, c, columns, values, tiers),
+        "orders": order_frame(scenario, c, columns, values, tiers, waiting),
         "order_tiers": tiers,
         "fleet": fleet,
         "hourly_rent": decided(columns, values, "rent_hour", "units").drop(columns="column"),
@@ -61,7 +62,7 @@ def decision_frames(
         "site_power": site_power_frame(c, usable_limits(c, path), fleet, energy, bridge),
         "modules": modules,
         "power_path": path,
-        "unpowered": unpowered_frame(scenario, c, found),
+        "unpowered": waiting,
         "replicas": decided(columns, values, "replicas", "replicas").drop(columns="column"),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "retrofits": decided(columns, values, "retrofit_kw", "kw").drop(columns="column"),

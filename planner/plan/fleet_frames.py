@@ -7,19 +7,28 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.cost import price_in_period
-from planner.coefficients.fleet import STAND
+from planner.coefficients.fleet import RENTED, STAND
 from planner.coefficients.orders.resale import RESOLD
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario
 from planner.plan.decided import decided
 from planner.plan.order_tiers import mean_discount
-from planner.plan.schedule import order_dates
+from planner.plan.schedule import deposit_share, order_dates
 
 
 def order_frame(
-    scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray, tiers: pd.DataFrame
+    scenario: Scenario,
+    c: Coefficients,
+    columns: ColumnIndex,
+    values: np.ndarray,
+    tiers: pd.DataFrame,
+    waiting: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return orders and rentals, one row per offer, place and period: units, dates and the price after discounts."""
+    """Return orders and rentals, one row per offer, place and period: units, dates and the price after discounts.
+
+    ``deposit_amount`` is what a purchase pays with the order; ``peak_units`` and ``unit_hours`` say of what is rented
+    the most held at once and the hours paid for. ``waiting`` are the units that stand without power.
+    """
     ordered = decided(columns, values, "order", "units").merge(
         c.orders, on=[*STAND, "period"], validate="one_to_one"
     )
@@ -28,13 +37,22 @@ def order_frame(
     rented_frame["in_service_period"] = rented_frame["period"]
     both = pd.concat([ordered, rented_frame], ignore_index=True)
     table = both.merge(c.stands, on=STAND, validate="many_to_one", suffixes=("", "_stand"))
-    dates = order_dates(c, table)
+    rank = table["in_service_period"].map(c.periods["ordinal"]) * len(c.periods)
+    table = table.assign(order_rank=rank + table["period"].map(c.periods["ordinal"]))
+    dates = order_dates(c, table, waiting)
+    rents = table["mode"].isin(RENTED)
+    hours = _unit_hours(c, columns, values)
+    at = pd.MultiIndex.from_frame(table[[*STAND, "period"]])
     table = table.assign(
         **{name: dates[name] for name in dates.columns},
+        peak_units=table["units"].where(rents),
+        unit_hours=hours.reindex(at).to_numpy(float),
         unit_price=price_in_period(table, table["period"].map(c.periods["start_years"]))
         * (1.0 - mean_discount(table, tiers)),
         currency=scenario.settings.currency,
     )
+    due = table["units"] * table["unit_price"] * deposit_share(table)
+    table = table.assign(deposit_amount=due.where(table["deposit_date"].notna()))
     columns_kept = [
         "offer",
         "mode",
@@ -47,11 +65,18 @@ def order_frame(
         "order_date",
         "order_by_date",
         "deposit_date",
+        "deposit_amount",
         "delivery_date",
         "delivery_by_date",
+        "vendor_delivery_date",
+        "delivery_terms",
+        "stored_units",
+        "hall_ready_date",
         "power_ready_date",
         "in_service_date",
         "in_service_period",
+        "peak_units",
+        "unit_hours",
         "unit_price",
         "price_unit",
         "currency",
@@ -63,6 +88,15 @@ def order_frame(
         ["period", "site", "offer", "cooling"], key=lambda s: s.map(order) if s.name == "period" else s
     )
     return table.reset_index(drop=True)
+
+
+def _unit_hours(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.Series:
+    """Return the unit-hours of what is rented: each block's hours times the units held in it, or the period's."""
+    whole = decided(columns, values, "rent", "units")
+    hourly = decided(columns, values, "rent_hour", "units").merge(c.blocks, on=["period", "block"])
+    whole = whole.assign(hours=whole["period"].map(c.periods["hours"]).astype(float))
+    both = pd.concat([whole, hourly], ignore_index=True)
+    return (both["units"] * both["hours"]).groupby([both[name] for name in [*STAND, "period"]]).sum()
 
 
 def _hourly_peak(columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:

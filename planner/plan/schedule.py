@@ -12,8 +12,10 @@ from planner.coefficients import Coefficients
 from planner.coefficients.fleet import COMMITTED, STAND, lead_weeks
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.orders.order_cost import CHARGES, milestones
+from planner.coefficients.orders.order_dates import last_order_dates
 from planner.coefficients.timing import whole_days
 from planner.inputs import Scenario
+from planner.plan.decided import NEGLIGIBLE
 
 RFQ = [
     "vendor",
@@ -49,62 +51,110 @@ PAYMENTS = [
 ]
 
 
-def order_dates(c: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the dates of each order, on its index.
+DAYS_APART = pd.Timedelta(days=3)
+"""By so much planning weeks and the calendar may differ: no later date is asked for that."""
 
-    order_date        first day of the period of the order: the day the plan reckons with
-    delivery_date     order_date + lead weeks (a rental: at once), not after delivery_by_date: see order_by_date
-    in_service_date   first day of the first period that starts after lead and installation
-    order_by_date     last day to order: in_service_date - (lead + installation) weeks, not after the last day of the
-                      period (its price and allocation end there) nor of the offer's sale, not before order_date (a
-                      13-week quarter of 90 to 92 days rounds by two days at most)
-    deposit_date      first payment of a purchase that pays something with the order: order_date + payment term
-    delivery_by_date  last day of delivery: in_service_date - installation weeks
-    power_ready_date  day by which the site must supply the unit: it is tested under power, so its last day of
-                      delivery; blank where hosted
+
+def order_dates(c: Coefficients, table: pd.DataFrame, waiting: pd.DataFrame) -> pd.DataFrame:
+    """Return the dates of each order, on its index: one clock that counts back from the day of service.
+
+    in_service_date   first day of the first period that starts after lead and installation; of units stored until they
+                      have power the day the last of them serves, blank where one waits past the horizon
+    delivery_by_date  last day of delivery, and the day the plan takes it: arrival - installation weeks
+    order_by_date     last day to order: arrival - (lead + installation) weeks, not after the last day of the period
+                      (its price and allocation end there) or of the offer's sale, not before order_date (a 13-week
+                      quarter of 90 to 92 days rounds by two days at most)
+    order_date        first day of the period of the order: from then on it can be placed; a rental's order_by_date
+    deposit_date      the deposit falls due with the order, on its last day; blank where nothing is paid with the order
+    vendor_delivery_date  order_by_date + lead: the day a vendor could deliver, where delivery_terms ask for a later one
+    hall_ready_date, power_ready_date  day by which hall and power must take the unit: that of delivery, of stored units
+                      the first installation; blank where hosted
+    delivery_terms    ``lead time``, ``later date asked``, ``stored until powered`` or ``hosted``
+    stored_units      units that stand without power for some time
 
     Parameters
     ----------
     table
-        Orders with the columns of their stand, ``period``, ``in_service_period``, ``delay_weeks``.
+        Orders with the columns of their stand, ``period``, ``in_service_period``, ``delay_weeks``, ``units``.
+    waiting
+        Units that stand without power (see ``energised.unpowered_frame``).
     """
     start = table["period"].map(c.periods["start_date"])
-    serves = table["in_service_period"].map(c.periods["start_date"])
+    arrives = table["in_service_period"].map(c.periods["start_date"])
     committed = table["mode"].isin(COMMITTED)
     lead = lead_weeks(table, c.settings.lead_case).astype(float)
-    install = table["install_weeks"].astype(float)
+    install = whole_days(table["install_weeks"].astype(float).where(committed, 0.0))
+    ahead = arrives - whole_days(lead + table["install_weeks"].astype(float))
+    order_by = ahead.where(
+        ~committed, last_order_dates(table.assign(delay_weeks=lead + table["install_weeks"]), c.periods)
+    )
+    delivery = arrives - install
+    hardware = table["includes"] == "hardware"
+    batches = powered_batches(table, waiting, c.periods)
+    ready = batches["first"] - install
+    vendor = pd.concat([order_by + whole_days(lead), delivery], axis=1).min(axis=1)
+    terms = np.select(
+        [~hardware, batches["stored"] > NEGLIGIBLE, vendor + DAYS_APART < delivery],
+        ["hosted", "stored until powered", "later date asked"],
+        "lead time",
+    )
     dates = pd.DataFrame(
         {
-            "order_date": start,
-            "delivery_date": start + whole_days(lead.where(committed, 0.0)),
-            "in_service_date": serves,
-            "order_by_date": serves - whole_days(lead + install),
-            "delivery_by_date": serves - whole_days(install.where(committed, 0.0)),
+            "order_date": start.where(committed, order_by),
+            "order_by_date": order_by,
+            "deposit_date": order_by.where(deposit_share(table) > 0.0),
+            "delivery_date": delivery,
+            "delivery_by_date": delivery,
+            "vendor_delivery_date": vendor.where(committed),
+            "hall_ready_date": ready.where(hardware),
+            "power_ready_date": ready.where(hardware),
+            "in_service_date": batches["last"],
         }
-    )
-    last = table["period"].map(last_days(c.periods))
-    last = last.where(~committed, pd.concat([last, table["available_until"]], axis=1).min(axis=1))
-    by = pd.concat([dates["order_by_date"], last], axis=1).min(axis=1)
-    by = by.where(~committed, pd.concat([by, start], axis=1).max(axis=1))
-    hardware = table["includes"] == "hardware"
-    arrives = dates[["delivery_date", "delivery_by_date"]].min(axis=1)
-    late = pd.to_timedelta(table["payment_term_days"].astype(float).fillna(0.0), unit="D")
+    ).astype("datetime64[ns]")
+    return dates.assign(delivery_terms=terms, stored_units=batches["stored"])
+
+
+def deposit_share(table: pd.DataFrame) -> pd.Series:
+    """Return the share of a purchase's price that is due with the order: all of it where no share is stated."""
     shares = table[["deposit_fraction", "delivery_fraction"]].astype(float)
-    paid_first = (table["mode"] == "purchase") & (
-        (shares["deposit_fraction"] > 0) | shares.isna().all(axis=1)
-    )
-    return dates.assign(
-        deposit_date=(start + late).where(paid_first).astype("datetime64[ns]"),
-        delivery_date=arrives.astype("datetime64[ns]"),
-        order_by_date=by.astype("datetime64[ns]"),
-        power_ready_date=dates["delivery_by_date"].where(hardware).astype("datetime64[ns]"),
-    )
+    first = shares["deposit_fraction"].fillna(0.0).where(shares.notna().any(axis=1), 1.0)
+    return first.where(table["mode"] == "purchase", 0.0)
+
+
+def powered_batches(table: pd.DataFrame, waiting: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return first, last (days from which units of an order serve) and stored (units that waited) on its index.
+
+    What was delivered first is powered first. ``last`` is blank where a unit still waits at the end of the horizon.
+    """
+    starts = periods["start_date"]
+    arrives = table["in_service_period"].map(starts)
+    found = pd.DataFrame({"first": arrives, "last": arrives, "stored": 0.0}, index=table.index)
+    held = waiting.assign(ordinal=waiting["period"].map(periods["ordinal"]).astype(int))
+    for stand, group in held.groupby(STAND):
+        own = table[(table[STAND] == list(stand)).all(axis=1)].sort_values("order_rank")
+        count = group.set_index("ordinal")["units"]
+        arrived = own.assign(place=own["in_service_period"].map(periods["ordinal"]).astype(int))
+        whole = arrived["units"].cumsum()
+        for row, units, upto, place in zip(own.index, own["units"], whole, arrived["place"], strict=True):
+            # Units of this stand delivered and powered by the start of each period, oldest first.
+            powered = [
+                float(arrived.loc[arrived["place"] <= k, "units"].sum()) - float(count.get(k, 0.0))
+                for k in range(len(starts))
+            ]
+            before = upto - units
+            first = [k for k, n in enumerate(powered) if k >= place and n > before + NEGLIGIBLE]
+            last = [k for k, n in enumerate(powered) if k >= place and n >= upto - NEGLIGIBLE]
+            found.loc[row, "first"] = starts.iloc[first[0]] if first else pd.NaT
+            found.loc[row, "last"] = starts.iloc[last[0]] if last else pd.NaT
+            found.loc[row, "stored"] = float(np.clip(upto - max(powered[place], before), 0.0, units))
+    return found
 
 
 def payment_frame(c: Coefficients, orders: pd.DataFrame) -> pd.DataFrame:
     """Return PAYMENTS: what each purchase pays when, price by milestone and the charges on it.
 
-    ``due_date`` is the calendar day; the ledger reckons it in ``period`` at its ``timing`` (never later than due).
+    ``due_date`` is the calendar day: the payment term after the last day to order, the delivery, the first day of
+    service. The ledger reckons it in ``period`` at its ``timing``: not later than due.
     """
     bought = orders[orders["mode"] == "purchase"]
     terms = [
@@ -113,6 +163,7 @@ def payment_frame(c: Coefficients, orders: pd.DataFrame) -> pd.DataFrame:
         "payment_term_days",
         "installation_fraction",
         "install_weeks",
+        "available_until",
     ]
     terms += [f"{line}_fraction" for line in CHARGES]
     stand = c.stands[[*STAND, *(name for name in terms if name in c.stands)]]
@@ -128,7 +179,7 @@ def payment_frame(c: Coefficients, orders: pd.DataFrame) -> pd.DataFrame:
         for line in CHARGES
     ]
     first = due[due["milestone"] == "order"]
-    first = first.assign(due_date=first["period"].map(c.periods["start_date"]), paid_period=first["period"])
+    first = first.assign(due_date=last_order_dates(first, c.periods), paid_period=first["period"])
     share = first["installation_fraction"].astype(float).fillna(0.0)
     parts.append(
         first.assign(line="installation", timing="start", amount=first["units"] * first["unit_price"] * share)
@@ -138,14 +189,6 @@ def payment_frame(c: Coefficients, orders: pd.DataFrame) -> pd.DataFrame:
     )
     every = every[every["amount"] != 0.0].sort_values(["due_date", "vendor", "offer", "site"], kind="stable")
     return every[PAYMENTS].reset_index(drop=True)
-
-
-def last_days(periods: pd.DataFrame) -> pd.Series:
-    """Return the last day of each period, index period."""
-    ends = periods["start_date"].shift(-1)
-    days = pd.to_timedelta(np.ceil(periods["hours"].to_numpy(float) / 24.0), unit="D")
-    ends = ends.fillna(periods["start_date"] + days)
-    return ends - pd.Timedelta(days=1)
 
 
 def rfq_frame(orders: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:

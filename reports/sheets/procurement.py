@@ -15,7 +15,11 @@ ORDER_COLUMNS = [
     "order_by_date",
     "order_date",
     "deposit_date",
+    "deposit_amount",
     "delivery_by_date",
+    "delivery_terms",
+    "vendor_delivery_date",
+    "hall_ready_date",
     "power_ready_date",
     "in_service_date",
     "in_service_period",
@@ -26,6 +30,8 @@ ORDER_COLUMNS = [
     "site",
     "cooling",
     "units",
+    "peak_units",
+    "unit_hours",
     "unit_price",
     "price_unit",
     "cost",
@@ -60,10 +66,12 @@ PAYMENT_COLUMNS = [
     "site",
     "amount",
 ]
-QUARTER_COLUMNS = ["quarter", "units", "orders", "cost", "mode", "vendor", "product"]
+QUARTER_COLUMNS = ["quarter", "units", "unit_hours", "orders", "cost", "mode", "vendor", "product"]
 PURPOSE = (
-    "Order no later than the date in column A; the plan reckons with the order date beside it. "
-    "Rented units are listed in every period in which they are held. "
+    "Order no later than the date in column A, and not before the order date beside it; the deposit falls due with the "
+    "order. Racks are taken on the delivery day: hall and power are there by then, and where a vendor could deliver "
+    "sooner the terms say whether a later date is asked for or the units are stored. "
+    "Rented units are listed in every period in which they are held, with their peak and unit-hours. "
     "Prices are in the currency of the plan at the date of the order; a price to quote is in the vendor's currency."
 )
 
@@ -115,10 +123,15 @@ def dated_orders(content: Content) -> pd.DataFrame:
         ("order_by_date", "order_date"),
         ("delivery_by_date", "delivery_date"),
         ("power_ready_date", "delivery_date"),
+        ("hall_ready_date", "power_ready_date"),
     ):
         if name not in orders:
             orders = orders.assign(**{name: orders[other]})
-    return orders if "deposit_date" in orders else orders.assign(deposit_date=pd.NaT)
+    later = dict.fromkeys(("deposit_date", "vendor_delivery_date"), pd.NaT)
+    later |= dict.fromkeys(("deposit_amount", "peak_units", "unit_hours"), float("nan")) | {
+        "delivery_terms": ""
+    }
+    return orders.assign(**{name: blank for name, blank in later.items() if name not in orders})
 
 
 def quantities_by_quarter(orders: pd.DataFrame) -> pd.DataFrame:
@@ -129,12 +142,20 @@ def quantities_by_quarter(orders: pd.DataFrame) -> pd.DataFrame:
     keys = ["quarter", "vendor", "mode", "product"]
     if orders.empty:
         return pd.DataFrame(columns=QUARTER_COLUMNS)
-    quarter = pd.PeriodIndex(pd.to_datetime(orders["order_date"]), freq="Q").astype(str)
+    # What is rented belongs to the quarter it is held in, however long before it is asked for.
+    rented = orders["mode"].isin(["on_demand", "spot"])
+    day = pd.to_datetime(orders["order_date"]).where(~rented, pd.to_datetime(orders["in_service_date"]))
+    quarter = pd.PeriodIndex(day, freq="Q").astype(str)
     dated = orders.assign(quarter=[f"{text[:4]}-{text[4:]}" for text in quarter], orders=1)
-    by_period = dated.groupby([*keys, "period"], as_index=False)[["units", "orders", "cost"]].sum()
+    summed = ["units", "unit_hours", "orders", "cost"]
+    by_period = dated.groupby([*keys, "period"], as_index=False)[summed].sum(min_count=1)
     rented = by_period["mode"].isin(["on_demand", "spot"])
     parts = [
-        by_period[chosen].groupby(keys, as_index=False).agg({"units": how, "orders": "sum", "cost": "sum"})
+        by_period[chosen]
+        .groupby(keys, as_index=False)
+        .agg(
+            {"units": how, "orders": "sum", "cost": "sum", "unit_hours": lambda hours: hours.sum(min_count=1)}
+        )
         for chosen, how in ((~rented, "sum"), (rented, "max"))
     ]
     return pd.concat(parts, ignore_index=True).sort_values(keys, kind="stable").reset_index(drop=True)

@@ -11,6 +11,7 @@ from small_scenarios import YEAR, cloud, demand, hall, purchase, quarters, renta
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money.accounts import Accounts
+from planner.plan.audit.orders.date_checks import PAIRS
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +57,33 @@ def test_the_last_day_to_order_counts_back_from_the_day_of_service(plan):
 def test_an_offer_that_ends_is_ordered_before_it_ends(plan):
     # 1 July - 8 weeks is 6 May, but the offer ends on 20 April. 1.5 weeks are 11 days begun: 20 June.
     assert dates(plan, "quick") == ["2027-04-01", "2027-04-20", "2027-06-20", "2027-06-20", "2027-07-01"]
+    # Ordered then it could come 46 days later, on 5 June: the plan asks for the later date.
+    row = plan["orders"][plan["orders"]["offer"] == "quick"].iloc[0]
+    assert (row["vendor_delivery_date"], row["delivery_terms"]) == (
+        pd.Timestamp("2027-06-05"),
+        "later date asked",
+    )
+    assert row["delivery_date"] == pd.Timestamp("2027-06-20")
+
+
+def test_the_deposit_is_due_on_the_last_day_to_order(plan):
+    orders = plan["orders"].set_index("offer")
+    assert orders.loc["purchase", "deposit_date"] == orders.loc["purchase", "order_by_date"]
+    assert orders.loc["purchase", "deposit_amount"] == orders.loc["purchase", "units"] * 100_000
+    rented = orders.loc[["rental"]]
+    assert rented["deposit_date"].isna().all()
+    assert rented["deposit_amount"].isna().all()
+
+
+def test_what_is_rented_says_its_peak_and_unit_hours(plan):
+    rented = plan["orders"][plan["orders"]["offer"] == "rental"]
+    assert rented["peak_units"].tolist() == rented["units"].tolist() == [1, 1]
+    assert rented["unit_hours"].tolist() == [92 * 24, 92 * 24]
+    assert plan["orders"].loc[plan["orders"]["mode"] == "purchase", "unit_hours"].isna().all()
 
 
 def test_a_rental_is_asked_for_its_lead_time_ahead_and_needs_no_power_of_ours(plan):
-    assert dates(plan, "rental")[1:4] == ["2027-06-03", "2027-07-01", None]
+    assert dates(plan, "rental") == ["2027-06-03", "2027-06-03", "2027-07-01", None, "2027-07-01"]
 
 
 def test_each_vendor_is_asked_by_quarter(plan):
@@ -69,16 +93,46 @@ def test_each_vendor_is_asked_by_quarter(plan):
     assert "rental" not in set(asked["offer"])
 
 
-def test_the_audit_sees_a_late_order_and_a_unit_used_before_it_is_installed(plan):
-    def passes(check, frame, changed):
-        wrong = replace(plan, frames={**plan.frames, frame: changed})
-        return CHECKS[check](Accounts(wrong, Facts(wrong.scenario))).passed
+def fails(plan, check, frame, changed):
+    wrong = replace(plan, frames={**plan.frames, frame: changed})
+    return not CHECKS[check](Accounts(wrong, Facts(wrong.scenario))).passed
 
+
+DATES = [name for pair in PAIRS for name in pair]
+
+
+@pytest.mark.parametrize("name", sorted(set(DATES)))
+@pytest.mark.parametrize("days", [-1, 1, 400])
+def test_the_audit_sees_one_date_moved(plan, name, days):
+    orders = plan["orders"]
+    moved = orders[name].where(orders["offer"] != "purchase", orders[name] + pd.Timedelta(days=days))
+    assert fails(plan, "order_dates", "orders", orders.assign(**{name: moved}))
+
+
+@pytest.mark.parametrize(("early", "late"), PAIRS)
+def test_the_audit_sees_two_dates_that_contradict_each_other(plan, early, late):
+    orders = plan["orders"]
+    assert not fails(plan, "date_order", "orders", orders)
+    after = orders[early].where(orders["offer"] != "quick", orders[late] + pd.Timedelta(days=1))
+    assert fails(plan, "date_order", "orders", orders.assign(**{early: after}))
+
+
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [("deposits", "deposit_amount"), ("rented_hours", "unit_hours"), ("rented_hours", "peak_units")],
+)
+def test_the_audit_sees_another_deposit_or_peak(plan, check, name):
+    orders = plan["orders"]
+    assert fails(plan, check, "orders", orders.assign(**{name: orders[name] * 1.01}))
+    assert fails(plan, check, "orders", orders.assign(**{name: float("nan")}))
+
+
+def test_the_audit_sees_a_late_order_and_a_unit_used_before_it_is_installed(plan):
     orders, fleet = plan["orders"], plan["fleet"]
     bought = orders["offer"] == "purchase"
     late = orders["order_date"].where(~bought, orders["order_date"] + pd.Timedelta(days=7))
-    assert not passes("ordered_in_time", "orders", orders.assign(order_date=late))
+    assert fails(plan, "ordered_in_time", "orders", orders.assign(order_date=late))
     by = orders["order_by_date"].where(~bought, orders["order_by_date"] + pd.Timedelta(days=7))
-    assert not passes("ordered_in_time", "orders", orders.assign(order_by_date=by))
+    assert fails(plan, "ordered_in_time", "orders", orders.assign(order_by_date=by))
     early = fleet["period"].where(fleet["offer"] != "purchase", "2027-Q2")
-    assert not passes("commissioned", "fleet", fleet.assign(period=early))
+    assert fails(plan, "commissioned", "fleet", fleet.assign(period=early))

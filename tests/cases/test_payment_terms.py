@@ -53,7 +53,7 @@ def quarterly(offer: dict, *more: dict, rates: object = 1, rate: float = 0.0, **
 
 @pytest.fixture(scope="module")
 def in_parts():
-    """Lead 13 weeks, installation 2: ordered 1 January, delivered 2 April, in service from 1 July."""
+    """Lead 13 weeks, installation 2: ordered by 18 March, delivered 17 June, in service from 1 July."""
     terms = {
         "deposit_fraction": 0.3,
         "delivery_fraction": 0.5,
@@ -76,24 +76,27 @@ def paid(plan, name):
 
 
 def test_a_price_is_paid_by_milestone_in_the_period_it_is_due(in_parts):
-    # 125,000 less 20 % is 100,000: 30 % on 31 January, 50 % on 2 May, the rest on 31 July.
-    assert paid(in_parts, "hardware_purchase") == {"2027-Q1": 30_000, "2027-Q2": 50_000, "2027-Q3": 20_000}
+    # 125,000 less 20 % is 100,000. Ordered by 18 March (15 weeks before July), delivered on 17 June, accepted on
+    # 1 July, each paid 30 days later: 30 % on 17 April, 50 % on 17 July, the rest on 31 July.
+    assert paid(in_parts, "hardware_purchase") == {"2027-Q2": 30_000, "2027-Q3": 70_000}
     due = in_parts["payments"][in_parts["payments"]["line"] == "hardware_purchase"]
     days = [day.date().isoformat() for day in due["due_date"]]
     assert dict(zip(days, due["amount"], strict=True)) == {
-        "2027-01-31": pytest.approx(30_000),
-        "2027-05-02": pytest.approx(50_000),
+        "2027-04-17": pytest.approx(30_000),
+        "2027-07-17": pytest.approx(50_000),
         "2027-07-31": pytest.approx(20_000),
     }
     # The first half of a quarter is reckoned at its start.
     assert set(due["timing"]) == {"start"}
-    assert in_parts["orders"]["deposit_date"].iloc[0] == pd.Timestamp("2027-01-31")
+    order = in_parts["orders"].iloc[0]
+    assert order["deposit_date"] == order["order_by_date"] == pd.Timestamp("2027-03-18")
+    assert order["deposit_amount"] == pytest.approx(30_000)
 
 
 def test_charges_are_lines_of_their_own_due_with_the_delivery(in_parts):
-    assert paid(in_parts, "freight") == {"2027-Q2": 2_000}
-    assert paid(in_parts, "duty") == {"2027-Q2": 4_000}
-    assert paid(in_parts, "tax") == {"2027-Q2": 10_000}
+    assert paid(in_parts, "freight") == {"2027-Q3": 2_000}
+    assert paid(in_parts, "duty") == {"2027-Q3": 4_000}
+    assert paid(in_parts, "tax") == {"2027-Q3": 10_000}
     assert paid(in_parts, "installation") == {"2027-Q1": 3_000}
     assert in_parts["orders"]["cost"].iloc[0] == pytest.approx(119_000)
 

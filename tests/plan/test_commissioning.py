@@ -173,6 +173,38 @@ def test_one_more_kw_to_test_on_saves_the_rent_until_the_next_quarter():
     assert at_10 - at_20 == pytest.approx(rent(1, 3) - rent(1, 2))
 
 
+def test_stored_units_say_when_the_last_of_them_is_powered_and_serves():
+    # Two boxes of March; 10 kW from July test and serve one from October, the other from January.
+    steps = [power(kw=0), power(JULY, kw=10), power(OCTOBER)]
+    following = {"period": "2028-Q1", "start_date": "2028-01-01", "months": 3}
+    plan = solved(
+        late_power(
+            *steps,
+            periods=[*quarters(), following],
+            sites=[hall(holding_fraction_per_year=0.04), cloud()],
+            demand=demand([*YEAR, "2028-Q1"], 2),
+            offers=[
+                purchase(price=PRICE, lead_weeks=9, install_weeks=4, available_until="2027-03-31"),
+                rental(price=RATE),
+            ],
+        )
+    )
+    assert audit_plan(plan).passed
+    bought = plan["orders"].set_index("offer").loc["purchase"]
+    assert (bought["delivery_terms"], bought["stored_units"]) == ("stored until powered", 2)
+    days = bought[["delivery_by_date", "hall_ready_date", "power_ready_date", "in_service_date"]]
+    assert [day.date().isoformat() for day in days] == [
+        "2027-03-04",
+        "2027-09-03",
+        "2027-09-03",
+        "2028-01-01",
+    ]
+    held = plan["unpowered"]
+    early = held.assign(units=held["units"].where(held["period"] != "2027-Q4", 0.0))
+    wrong = replace(plan, frames={**plan.frames, "unpowered": early[early["units"] > 0]})
+    assert not CHECKS["order_dates"](Accounts(wrong, Facts(plan.scenario))).passed
+
+
 @pytest.fixture(scope="module")
 def tested() -> Plan:
     """Return the plan of two boxes tested on 20 kW of temporary power."""

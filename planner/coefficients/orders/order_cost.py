@@ -16,8 +16,8 @@ from planner.coefficients.cost import (
 )
 from planner.coefficients.fleet import STAND
 from planner.coefficients.orders.commitment import charge_after_horizon
+from planner.coefficients.orders.order_dates import delivery_dates, last_order_dates
 from planner.coefficients.payments import PAYMENT
-from planner.coefficients.timing import whole_days
 from planner.inputs import Scenario
 from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR
 
@@ -89,9 +89,9 @@ def _purchases(scenario: Scenario, bought: pd.DataFrame, periods: pd.DataFrame) 
 def milestones(bought: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
     """Return three rows per order: milestone, milestone_fraction, due_date, paid_period, timing.
 
-    order, delivery, acceptance, each ``payment_term_days`` after the order, the delivery, the day the unit serves. An
-    offer that states neither deposit nor delivery share is paid in full with the order; else the rest is paid on
-    acceptance.
+    order, delivery, acceptance, each ``payment_term_days`` after the last day to order, that of delivery, the day the
+    unit serves. An offer that states neither deposit nor delivery share is paid in full with the order, reckoned on the
+    first day of its period where no term is given; else the rest is paid on acceptance.
     """
     deposit, delivery = (bought[f"{name}_fraction"].astype(float) for name in ("deposit", "delivery"))
     plain = deposit.isna() & delivery.isna()
@@ -101,32 +101,20 @@ def milestones(bought: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
         "acceptance": (1.0 - deposit.fillna(0.0) - delivery.fillna(0.0)).where(~plain, 0.0),
     }
     days = {
-        "order": bought["period"].map(periods["start_date"]),
+        "order": last_order_dates(bought, periods),
         "delivery": delivery_dates(bought, periods),
         "acceptance": bought["in_service_period"].map(periods["start_date"]),
     }
-    later = pd.to_timedelta(bought["payment_term_days"].astype(float).fillna(0.0), unit="D")
+    term_days = bought["payment_term_days"].astype(float).fillna(0.0)
+    later = pd.to_timedelta(term_days, unit="D")
+    bought = bought.assign(at_once=plain & (term_days <= 0.0))
     parts = [
         bought.assign(milestone=name, milestone_fraction=shares[name], due_date=days[name] + later)
         for name in MILESTONES
     ]
     due = pd.concat(parts, ignore_index=True)
     period, timing = payment_moments(due["due_date"], periods)
-    return due.assign(paid_period=period, timing=timing)
-
-
-def delivery_dates(orders: pd.DataFrame, periods: pd.DataFrame) -> pd.Series:
-    """Return the day of delivery: order + lead in whole days, but not after in service - installation.
-
-    Parameters
-    ----------
-    orders
-        Columns period, in_service_period, delay_weeks (lead and installation), install_weeks.
-    """
-    lead = orders["delay_weeks"].astype(float) - orders["install_weeks"].astype(float)
-    arrives = orders["period"].map(periods["start_date"]) + whole_days(lead)
-    latest = orders["in_service_period"].map(periods["start_date"]) - whole_days(orders["install_weeks"])
-    return arrives.where(arrives <= latest, latest)
+    return due.assign(paid_period=period, timing=np.where(due["at_once"], "start", timing))
 
 
 def payment_moments(due: pd.Series, periods: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -224,4 +212,4 @@ def _warranty(
     ]
 
 
-__all__ = ["CHARGES", "MILESTONES", "delivery_dates", "milestones", "order_costs", "payment_moments"]
+__all__ = ["CHARGES", "MILESTONES", "milestones", "order_costs", "payment_moments"]

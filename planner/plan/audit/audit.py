@@ -19,7 +19,7 @@ from planner.plan.audit.facility import (
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money import api_costs, cost_checks, ledger_checks
 from planner.plan.audit.money.accounts import Accounts
-from planner.plan.audit.orders import fleet_checks, order_checks
+from planner.plan.audit.orders import date_checks, fleet_checks, order_checks
 from planner.plan.audit.report import AuditReport, Check, breaches, report_of
 from planner.plan.audit.required import missing_columns
 from planner.plan.audit.service import (
@@ -75,9 +75,12 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             latency_checks.tpot_target,
             latency_checks.e2e_target,
             fleet_checks.whole_units,
-            fleet_checks.order_dates,
-            fleet_checks.ordered_in_time,
-            fleet_checks.commissioned,
+            date_checks.order_dates,
+            date_checks.date_order,
+            date_checks.ordered_in_time,
+            date_checks.commissioned,
+            date_checks.deposits,
+            date_checks.rented_hours,
             fleet_checks.order_serves,
             fleet_checks.on_sale,
             fleet_checks.fleet_balance,

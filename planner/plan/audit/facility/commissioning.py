@@ -15,6 +15,7 @@ from planner.plan.audit.facility.colocation import contract_starts, contracted_o
 from planner.plan.audit.facility.path import MODULE, lead
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
 from planner.plan.audit.money.site_costs import costly_sites, hall_readiness, retrofit_dates
+from planner.plan.audit.orders.last_days import days_of_weeks
 from planner.plan.audit.orders.standing import STAND, standing
 from planner.plan.audit.report import Check, compare, total
 
@@ -24,15 +25,6 @@ if TYPE_CHECKING:
 SITE_DAY = ["site", "day"]
 SMALL = 1e-6
 """Units fewer than this are none: what a solver leaves of rounding."""
-
-
-def days_of_weeks(weeks: float) -> pd.Timedelta:
-    """Return weeks in whole days, rounded up.
-
-    >>> days_of_weeks(2.5).days
-    18
-    """
-    return pd.Timedelta(days=int(np.ceil(weeks * 7 - 1e-9)))
 
 
 def ready_day(books: Books, ordered: pd.Timestamp, weeks: float, first: int) -> pd.Timestamp:

@@ -9,9 +9,10 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.clock import present_value
 from planner.plan.audit.facility.colo_rent import rent_levels
 from planner.plan.audit.facts import LOT, RENTED, at
+from planner.plan.audit.orders.last_days import last_day_to_order, whole_days
 from planner.plan.audit.orders.standing import STAND, lowest_purchase_price, price_at
 from planner.plan.audit.report import total
-from planner.units import DAYS_PER_WEEK, HOURS_PER_MONTH, HOURS_PER_YEAR, KW_PER_MW
+from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, KW_PER_MW
 
 ENTRY = ["line", "kind", "period", "site", "offer", "workload", "timing", "amount"]
 RENT_LINES = {
@@ -109,39 +110,36 @@ def order_entries(books: Books) -> pd.DataFrame:
 def milestone_payments(books: Books, bought: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return, for order, delivery and acceptance, the purchases with the share due, its period and timing.
 
-    Due the payment term after the order, the delivery, the first day of service; reckoned at the start of the period
-    in its first half, in its middle in the second half, and in the middle of the last period after the horizon.
+    Due the payment term after the last day to order, the delivery, the first day of service; reckoned at the start of
+    the period in its first half, in its middle in the second half, and in the middle of the last period after the
+    horizon. What is paid in full with the order and without a term is reckoned on the first day of the period.
     """
     periods = books.facts.periods
     deposit, delivery = bought["deposit_fraction"], bought["delivery_fraction"]
     plain = deposit.isna() & delivery.isna()
     rest = 1.0 - deposit.fillna(0.0) - delivery.fillna(0.0)
-    ordered = pd.Series(books.period_of(bought, "start_date"), index=bought.index)
+    ordered = last_day_to_order(books).loc[bought.index]
     first = np.minimum(bought["first"].to_numpy(int), len(periods) - 1)
     serves = pd.Series(periods["start_date"].to_numpy()[first], index=bought.index)
-    lead = bought["delay_weeks"] - bought["install_weeks"]
-    arrives, latest = ordered + _days(lead), serves - _days(bought["install_weeks"])
+    arrives = serves - whole_days(bought["install_weeks"])
+    days = bought["payment_term_days"].fillna(0.0)
     plans = {
         "order": (deposit.fillna(0.0).where(~plain, 1.0), ordered),
-        "delivery": (delivery.fillna(0.0), arrives.where(arrives <= latest, latest)),
+        "delivery": (delivery.fillna(0.0), arrives),
         "acceptance": (rest.where(~plain, 0.0), serves),
     }
     result = {}
     for name, (share, day) in plans.items():
-        due = day + pd.to_timedelta(bought["payment_term_days"].fillna(0.0), unit="D")
+        due = day + pd.to_timedelta(days, unit="D")
         begun = (periods["start_date"].to_numpy()[None, :] <= due.to_numpy()[:, None]).sum(axis=1)
         place = np.maximum(begun - 1, 0)
         begins = pd.Series(periods["start_date"].to_numpy()[place], index=bought.index)
         ends = pd.Series(periods["end_date"].to_numpy()[place], index=bought.index)
-        early = (due - begins) * 2 < (ends - begins)
+        early = ((due - begins) * 2 < (ends - begins)) | (plain & days.le(0.0))
         result[name] = bought.assign(
             period=periods.index[place], milestone_fraction=share, timing=np.where(early, "start", "mid")
         )
     return result
-
-
-def _days(weeks: pd.Series) -> pd.Series:
-    return pd.to_timedelta(np.ceil(weeks * DAYS_PER_WEEK - 1e-9), unit="D")
 
 
 def term_entries(books: Books) -> list[pd.DataFrame]:
