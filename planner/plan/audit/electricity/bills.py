@@ -24,7 +24,7 @@ from planner.plan.audit.electricity.tariff_rows import (
 )
 from planner.plan.audit.facts import Facts
 from planner.tables import HOURS
-from planner.units import HOURS_PER_MONTH, MONTHS_PER_YEAR
+from planner.units import HOURS_PER_DAY, HOURS_PER_MONTH, MONTHS_PER_YEAR
 
 Rows = list[dict[Hashable, Any]]
 Amounts = dict[str, np.ndarray]
@@ -144,8 +144,8 @@ def energy_tiers(
 ) -> pd.DataFrame:
     """Return what energy ladders cost above their lowest tier by month: ladder, component, period, month, amount, bare.
 
-    The month's whole use fills a ladder. Ladders of several windows with the same starts are filled once, their steps
-    weighted by the hours of their windows.
+    The month's whole use fills a ladder; starts per day are as many times higher as the month has days. Ladders of
+    several windows with the same starts are filled once, their steps weighted by the hours of their windows.
     """
     alike: dict[tuple, list[Rows]] = {}
     for ladder in ladders(charges(facts, "energy")):
@@ -163,7 +163,8 @@ def energy_tiers(
                 share = meter.by_month(held_hours(meter, row) * meter.weight) / hours
                 steps[tier] += share * (row["bare"] * levied(meter, row) - lowest)
                 bare[tier] += share * (row["bare"] - ladder[0]["bare"])
-        scale = peak if unit == "kwh_per_kw" else np.ones(len(used))
+        scale = peak if str(unit).startswith("kwh_per_kw") else np.ones(len(used))
+        scale = scale * hours / HOURS_PER_DAY if str(unit).endswith("_day") else scale
         amounts = [
             [
                 np.sum(filled(used[at], [start * scale[at] for start in starts], table[:, at]))

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from planner.plan.audit.electricity.tariff_rows import named_months
+from planner.plan.audit.electricity.tariff_rows import Row, named_months
 from planner.units import MONTHS_PER_YEAR
 
 
 def _named(row: dict) -> pd.PeriodIndex:
     """Return the month of each named hour."""
-    parts = [part for part in str(row["named_hours"]).split(";") if part.strip()]
+    parts = [part.partition("/")[0] for part in str(row["named_hours"]).split(";") if part.strip()]
     return pd.DatetimeIndex([part.strip() for part in parts]).to_period("M")
 
 
@@ -67,8 +67,8 @@ def owed_per_kw(row: dict, numbers: Sequence[int], rate_fraction: float) -> dict
         behind = _months_behind(row, month)
         if behind.min() > last:
             break
-        levies = sum(levy["price"] * _held(levy, month) for levy in row["levies"])
-        price = row["bare"] * _held(row, month) * (1.0 + levies)
+        levies = sum(levy["price"] * month_held(levy, month) for levy in row["levies"])
+        price = row["bare"] * month_held(row, month) * (1.0 + levies)
         worth = (1.0 + rate_fraction) ** -((ahead - 0.5) / MONTHS_PER_YEAR)
         for number, count in rows_of.items():
             part = price * float((behind == _month(number)).sum()) / len(behind) / count
@@ -76,7 +76,8 @@ def owed_per_kw(row: dict, numbers: Sequence[int], rate_fraction: float) -> dict
     return owed
 
 
-def _held(row: dict, month: pd.Period) -> float:
+def month_held(row: Row, month: pd.Period) -> float:
+    """Return the share of the days of a month on which a charge or levy holds, in its months."""
     if month.month not in named_months(row["months"]):
         return 0.0
     days = pd.date_range(month.start_time.normalize(), month.end_time.normalize(), freq="D")

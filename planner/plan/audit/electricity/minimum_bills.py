@@ -14,7 +14,7 @@ from planner.plan.audit.electricity.bills import (
     minimum_rows,
     top_ups,
 )
-from planner.plan.audit.electricity.month_bills import month_bills
+from planner.plan.audit.electricity.month_bills import MONTH_LABEL, month_bills
 from planner.plan.audit.electricity.tariff_rows import YEARLY
 from planner.plan.audit.electricity.tier_bills import settled_kwh, tier_amounts
 from planner.plan.audit.money.hardware_costs import entries
@@ -55,7 +55,8 @@ def _charged(books: Books, site: str, share: np.ndarray) -> Amounts:
     meter, tariff = books.site_hours[site], books.facts.sites["tariff"][site]
     charged = energy_amounts(books.facts, meter, tariff, settled_kwh(books, site))
     bills = month_bills(books)
-    demand = bills.assign(bare=bills["billed_kw"] * bills["price_bare"])
+    month = bills["month"].str[:MONTH_LABEL]
+    demand = bills.assign(month=month, bare=bills["billed_kw"] * bills["price_bare"])
     fixed = fixed_amounts(books.facts, tariff).assign(site=site)
     months = pd.MultiIndex.from_frame(meter.months[["period", "month"]])
     for table, part in ((demand, 1.0), (tier_amounts(books), 1.0), (fixed, share)):

@@ -11,7 +11,7 @@ import pandas as pd
 from planner.plan.audit.books import Books
 from planner.plan.audit.electricity.bills import levied, minimum_rows
 from planner.plan.audit.electricity.coincident_bills import coincident_kw, owed_per_kw
-from planner.plan.audit.electricity.tariff_rows import charges, named_months, untiered
+from planner.plan.audit.electricity.tariff_rows import PER_DAY, charges, named_months, untiered
 from planner.plan.audit.money.hardware_costs import entries
 from planner.plan.audit.report import Check, beside, compare, total
 from planner.units import MONTHS_PER_YEAR
@@ -29,6 +29,7 @@ BILLS = [
 ]
 USUAL_MONTHS_BACK = 11
 """Months a ratchet looks back where the tariff states none."""
+MONTH_LABEL = len("2027-01")
 TINY = 1e-9
 """Amounts below are no entry of the ledger."""
 
@@ -73,6 +74,7 @@ def by_month(books: Books) -> set[tuple[str, str]]:
         or row["least_kw"] > 0
         or not pd.isna(row["tier_of"])
         or not pd.isna(row["named_hours"])
+        or row["price_unit"] in PER_DAY
         or row["tariff"] in topped
         or (row["site"], row["component"]) in listed
     }
@@ -117,7 +119,7 @@ def _month_bills(books: Books) -> pd.DataFrame:
     rows: list[dict] = []
     for row in site_charges(books):
         if (row["site"], row["component"]) in chosen:
-            rows += _charge_rows(books, row)
+            rows += _day_rows(books, row) if row["price_unit"] in PER_DAY else _charge_rows(books, row)
     return pd.DataFrame(rows, columns=BILLS)
 
 
@@ -144,6 +146,43 @@ def _charge_rows(books: Books, row: dict) -> list[dict]:
     else:
         _bill_named(books, row, rows)
     return rows
+
+
+def _day_rows(books: Books, row: dict) -> list[dict]:
+    """Bill every day on which a charge per kW and day holds its own peak; its label is the day."""
+    meter, kw = books.site_hours[row["site"]], books.site_kw[row["site"]]
+    # Whole hours count: a window that begins inside an hour sees it.
+    of_kind = meter.window(row)
+    inside = np.where(of_kind > 0, np.where(meter.hours["weekday"].isin((0.0, 1.0)), 1.0, of_kind), 0.0)
+    inside = inside * meter.in_months(row["held_months"])[meter.at]
+    days = meter.day_peaks(kw, inside)
+    held = (pd.isna(row["start_date"]) | (days["day"] >= row["start_date"])) & (
+        pd.isna(row["end_date"]) | (days["day"] <= row["end_date"])
+    )
+    days = days[held]
+    # The days of a sample are all alike: one row, by its first day.
+    sampled = books.facts.periods["stated_in_hours"].reindex(days["period"]).to_numpy(bool)
+    first = days.groupby("period")["day"].transform("min")
+    days = days.assign(day=days["day"].where(~sampled, first))
+    alike = days.groupby(["period", "number", "day"], sort=False, as_index=False)
+    days = alike.agg(measured_kw=("measured_kw", "max"), days=("days", "sum"))
+    factor = pd.Series(levied(meter, row), index=pd.MultiIndex.from_frame(meter.months[["period", "number"]]))
+    price = row["bare"] * days["days"]
+    least = row["least_kw"] * _open_share(books, row["site"], days["period"])
+    return (
+        days.assign(
+            site=row["site"],
+            component=row["component"],
+            month=days["day"].dt.strftime("%Y-%m-%d"),
+            billed_kw=np.maximum(days["measured_kw"], least),
+            price_bare=price,
+            price_per_kw=price
+            * factor.reindex(pd.MultiIndex.from_frame(days[["period", "number"]])).to_numpy(),
+            share=1.0,
+            owed=0.0,
+            owed_value=0.0,
+        )[BILLS]
+    ).to_dict("records")
 
 
 def _open_share(books: Books, site: str, periods: pd.Series) -> np.ndarray:
@@ -215,22 +254,31 @@ def coincident_entries(books: Books) -> pd.DataFrame:
 
 
 def billed_months(books: Books) -> Check:
-    """Return the check that every month is billed what the tariff bills: measured and billed kW, amount."""
+    """Return the check that every month is billed what the tariff bills: measured and billed kW, amount.
+
+    Of a charge per kW and day the plan states days that are alike once, by the first of them: kW are compared on those
+    days, amounts by month.
+    """
     stated, own = books["billed_peaks"], month_bills(books)
+    listed = pd.MultiIndex.from_frame(stated[CHARGE_MONTH])
+    alike = (own["month"].str.len() > MONTH_LABEL) & ~pd.MultiIndex.from_frame(own[CHARGE_MONTH]).isin(listed)
     billed = own[own["share"] > 0.0]
     parts = []
-    for name, mine in (("billed_kw", billed), ("measured_kw", own)):
-        index = pd.MultiIndex.from_frame(stated[CHARGE_MONTH])
-        kept = mine[pd.MultiIndex.from_frame(mine[CHARGE_MONTH]).isin(index)] if name != "billed_kw" else mine
+    for name, mine in (("billed_kw", billed[~alike]), ("measured_kw", own[~alike])):
+        kept = (
+            mine[pd.MultiIndex.from_frame(mine[CHARGE_MONTH]).isin(listed)] if name != "billed_kw" else mine
+        )
         rows = beside(total(stated[name], stated, CHARGE_MONTH), total(kept[name], kept, CHARGE_MONTH))
         parts.append(rows.assign(quantity=name))
+    dated, mine = (rows.assign(month=rows["month"].str[:MONTH_LABEL]) for rows in (stated, billed))
     amount = beside(
-        total(stated["amount"], stated, CHARGE_MONTH),
-        total(billed["billed_kw"] * billed["price_per_kw"], billed, CHARGE_MONTH),
+        total(dated["amount"], dated, CHARGE_MONTH),
+        total(mine["billed_kw"] * mine["price_per_kw"], mine, CHARGE_MONTH),
     )
     parts.append(amount.assign(quantity="amount"))
     owed = beside(
-        total(stated["owed_after_horizon"], stated, CHARGE_MONTH), total(own["owed"], own, CHARGE_MONTH)
+        total(stated["owed_after_horizon"], stated, CHARGE_MONTH),
+        total(own["owed"][~alike], own[~alike], CHARGE_MONTH),
     )
     parts.append(owed.assign(quantity="owed_after_horizon"))
     return compare("billed_months", "billed_peak", pd.concat(parts, ignore_index=True), "==")

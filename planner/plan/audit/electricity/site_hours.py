@@ -162,6 +162,22 @@ class SiteHours:
         index = pd.MultiIndex.from_frame(self.hours[["period", "block"]])
         return drawn.reindex(index).fillna(0.0).to_numpy(float)
 
+    def day_peaks(self, kw: np.ndarray, inside: np.ndarray) -> pd.DataFrame:
+        """Return the highest kW of every day with hours inside: period, number, day, measured_kw, days (1 each).
+
+        Where a period has averaged hours, that of all its days of the same kind. In a sample a day counts by the share
+        of its hours inside.
+        """
+        group = self.months["group"].to_numpy()[self.at]
+        rows = self.hours[["period", "number", "day", "weekday"]].assign(
+            group=group, kw=np.where(inside > 0, kw, 0.0), days=inside
+        )
+        alike = rows["group"] == rows["period"]
+        kept = rows["kw"].groupby([rows["group"], rows["weekday"]]).transform("max")
+        rows = rows.assign(kw=rows["kw"].where(~alike, kept))[inside > 0]
+        days = rows.groupby(["period", "number", "day"], sort=False, as_index=False)
+        return days.agg(measured_kw=("kw", "max"), days=("days", "max"))
+
     def peaks(self, kw: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Return the highest kW of the hours inside, by billing month, one for the months of a group."""
         group = self.months["group"].to_numpy()

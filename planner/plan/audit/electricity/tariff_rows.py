@@ -15,6 +15,7 @@ Row = Mapping[Hashable, Any]
 LEVIED = ("energy", "demand", "fixed")
 YEARLY = ("year", "kw_year")
 PER_KW = ("kw_month", "kva_month", "kw_year")
+PER_DAY = ("kw_day", "kva_day")
 MINUTES_PER_DAY = 1440
 
 
@@ -115,7 +116,7 @@ def unit_price(row: Row) -> float:
     A price per kVA is divided by kW per kVA; a year has twelve equal months, a price per day stays one.
     """
     price = float(row["price"])
-    if row["price_unit"] in ("kvah", "kva_month"):
+    if row["price_unit"] in ("kvah", "kva_month", "kva_day"):
         price /= float(row["power_factor"])
     return price / MONTHS_PER_YEAR if row["price_unit"] in YEARLY else price
 
