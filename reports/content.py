@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from planner.inputs.calendar import end_date, months_between
 from planner.plan import audit_plan
 from planner.plan.bound import BOUND, is_bound
 from planner.units import (
     DAYS_PER_WEEK,
     HOURS_PER_DAY,
-    HOURS_PER_MONTH,
     HOURS_PER_YEAR,
     MONTHS_PER_YEAR,
     weeks_from_months,
@@ -42,8 +42,8 @@ class Timeline:
     start_date
         First days (periods,).
     months, hours, years
-        Length of each period; a period given in hours has ``hours / 730`` months and ``hours / 8760`` years,
-        a period given in months ``months / 12`` years.
+        Length of each period; a period given in hours has the calendar months it lasts, a broken one by its days, and
+        ``hours / 8760`` years, a period given in months ``months / 12`` years.
     start_years
         Years from the start of the horizon to the start of each period.
     by_months
@@ -190,17 +190,22 @@ def timeline_of(periods: pd.DataFrame, blocks: pd.DataFrame | None, discount_tim
     names = tuple(str(name) for name in periods["period"])
     months = periods["months"].to_numpy(float)
     stated = periods["hours"].to_numpy(float) if "hours" in periods else np.full(len(names), np.nan)
+    days = [pd.Timestamp(day) for day in periods["start_date"]]
+    spans = [
+        (day, end_date(day, *length))
+        for day, length in zip(days, zip(months, stated, strict=True), strict=True)
+    ]
     if blocks is not None and len(blocks):
         counted = blocks.groupby("period")["hours"].sum().reindex(list(names)).to_numpy(float)
     else:
-        counted = months * HOURS_PER_MONTH
+        counted = np.array([(end - start) / pd.Timedelta(hours=1) for start, end in spans], dtype=float)
     by_months = ~np.isnan(months)
     hours = np.where(by_months, counted, stated)
     years = np.where(by_months, months / MONTHS_PER_YEAR, stated / HOURS_PER_YEAR)
     return Timeline(
         names=names,
         start_date=tuple(None if pd.isna(day) else pd.Timestamp(day).date() for day in periods["start_date"]),
-        months=np.where(by_months, months, stated / HOURS_PER_MONTH),
+        months=np.where(by_months, months, [months_between(start, end) for start, end in spans]),
         hours=hours,
         years=years,
         start_years=np.concatenate([[0.0], np.cumsum(years)[:-1]]) if len(names) else np.zeros(0),

@@ -706,7 +706,7 @@ def by_hand() -> Scenario:
             "region": "east",
             "kind": "colo",
             "tariff": "grid",
-            "rent_per_kw_month": 73,
+            "rent_per_kw_month": 74.4,
             "staff_per_mw": 10,
             "staff_cost_per_year": 87_600,
             "network_cost_per_kw_year": 87.6,

@@ -12,8 +12,8 @@ import pandas as pd
 from planner.analysis.answer import LEAST_CHANGE, Answer, answer_of, answer_of_document, document
 from planner.analysis.sites_study import Study
 from planner.coefficients import Coefficients
-from planner.coefficients.cost import price_in_period
 from planner.coefficients.fleet import COMMITTED, STAND
+from planner.coefficients.orders.prices import price_in_period
 from planner.inputs import Scenario
 from planner.inputs.longer import longer
 from planner.pipeline.strategy import Goal

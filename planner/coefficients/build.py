@@ -32,13 +32,14 @@ from planner.coefficients.orders import (
     retirement,
     second_source,
 )
+from planner.coefficients.orders.prices import priced_stands
 from planner.coefficients.service import api, deferral, egress, failures, serving
 from planner.coefficients.service.pools import first_pools
 from planner.inputs import Scenario, resolved_workloads
 from planner.inputs.calendar import calendar_cells, period_frame
 from planner.inputs.demand import demand_by_cell
 from planner.performance import PointSet
-from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR
+from planner.units import HOURS_PER_YEAR
 
 
 def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
@@ -64,7 +65,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     assigned = choose_blocks(cells, features, scenario.settings.max_blocks, heights, by_price)
     blocks = _block_frame(assigned)
     demand = block_means(assigned, cell_demand, ["workload", "region"], "requests_per_s")
-    stand = cost.priced_stands(scenario, fleet.stands(scenario))
+    stand = priced_stands(scenario, fleet.stands(scenario))
     orders = fleet.order_columns(stand, periods, scenario.settings.lead_case)
     orders = purchase_policy.permitted_orders(scenario, stand, orders, periods)
     alive = fleet.alive_pairs(orders, periods)
@@ -188,11 +189,10 @@ def priced_periods(scenario: Scenario) -> pd.DataFrame:
     """Return the periods with discount factors: orders at the start, running cost and tokens as the setting says."""
     periods = period_frame(scenario)
     rate = scenario.settings.discount_rate_fraction
-    months = periods["months"].fillna(periods["hours"] / HOURS_PER_MONTH)
     years = 2.0 * (periods["mid_years"] - periods["start_years"])
     end = float(periods["start_years"].iloc[-1] + years.iloc[-1])
     return periods.assign(
-        months_equivalent=months,
+        months_equivalent=periods["calendar_months"],
         years=years.where(periods["months"].notna(), periods["hours"] / HOURS_PER_YEAR),
         discount_start=discount_factor(rate, periods["start_years"].to_numpy()),
         discount_mid=discount_factor(rate, periods["running_years"].to_numpy()),

@@ -19,46 +19,19 @@ from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
 from planner.coefficients.electricity.billing import CHARGE_MONTH, Billing
 from planner.coefficients.facility.colocation import mean_level
 from planner.coefficients.facility.environment import PPA, Environment
-from planner.coefficients.fleet import FLEET_PREFIX, STAND
-from planner.coefficients.money import currency_ratio, market_residual, sinking_fund_residual
+from planner.coefficients.fleet import STAND
+from planner.coefficients.money import currency_ratio, sinking_fund_residual
+from planner.coefficients.orders.prices import (
+    RENT_LINES,
+    lot_prices,
+    period_units,
+    price_in_period,
+    upkeep_shares,
+)
 from planner.coefficients.payments import PAYMENT, yearly_rows
 from planner.coefficients.payments import payment_rows as _rows
 from planner.inputs import Scenario
-from planner.units import G_PER_KG, HOURS_PER_MONTH, KG_PER_TONNE, KW_PER_MW, MONEY_PER_K
-
-HOURLY_LINES = {
-    "lease": "lease",
-    "reserved": "reserved_rent",
-    "on_demand": "on_demand_rent",
-    "spot": "spot_rent",
-}
-
-
-def price_in_period(stand: pd.DataFrame, start_years: pd.Series) -> pd.Series:
-    """Return the price with its yearly trend applied from the start of the horizon."""
-    trend = stand["price_trend_fraction_per_year"].fillna(0.0)
-    return stand["price_converted"] * (1.0 + trend) ** start_years
-
-
-def priced_stands(scenario: Scenario, stand: pd.DataFrame) -> pd.DataFrame:
-    """Return the stands with their price in the scenario's currency (``price_converted``), contract discount taken."""
-    ratio = currency_ratio(scenario.tables["fx"], stand["currency"], scenario.settings.currency)
-    agreed = 1.0 - stand["contract_discount_fraction"].astype(float).fillna(0.0)
-    return stand.assign(price_converted=stand["price"] * ratio * agreed)
-
-
-def residual_share(scenario: Scenario, bought: pd.DataFrame, age_years: np.ndarray) -> np.ndarray:
-    """Return the value left over the price paid at an age, by the scenario's method."""
-    settings = scenario.settings
-    if settings.residual_method == "none":
-        return np.zeros(len(bought))
-    if settings.residual_method == "sinking_fund":
-        return sinking_fund_residual(
-            settings.discount_rate_fraction, age_years, bought["life_years"].to_numpy()
-        )
-    share = market_residual(scenario.tables["residuals"], bought["asset_class"], age_years)
-    # A unit past its life has been taken out: nobody pays for its age.
-    return np.where(age_years < bought["life_years"].to_numpy(), share, 0.0)
+from planner.units import G_PER_KG, KG_PER_TONNE, KW_PER_MW, MONEY_PER_K
 
 
 def rent_costs(
@@ -67,13 +40,13 @@ def rent_costs(
     """Return what one rented unit costs for a period, and for a block where it is released by the hour."""
     table = rents.merge(stand.drop(columns="rent_step"), on=STAND, validate="many_to_one")
     price = price_in_period(table, table["period"].map(periods["start_years"]))
-    table["per_hour"] = price.where(table["price_unit"] == "unit_hour", price / HOURS_PER_MONTH)
-    table["line"] = table["mode"].map(HOURLY_LINES)
+    table["amount"] = price * period_units(table, table["period"], periods)
+    table["line"] = table["mode"].map(RENT_LINES)
     table = table.assign(kind="opex", paid_period=table["period"], timing="mid")
     whole = table[table["rent_step"] != "hour"]
-    whole = whole.assign(amount=whole["per_hour"] * whole["period"].map(periods["hours"]))
     hourly = table[table["rent_step"] == "hour"].merge(blocks[["period", "block", "hours"]], on="period")
-    hourly = hourly.assign(amount=hourly["per_hour"] * hourly["hours"])
+    share = hourly["hours"] / hourly["period"].map(periods["hours"]).astype(float)
+    hourly = hourly.assign(amount=hourly["amount"] * share)
     return whole[[*STAND, "period", *PAYMENT]], hourly[[*STAND, "period", "block", *PAYMENT]]
 
 
@@ -123,39 +96,6 @@ def installed_costs(
         ],
         ignore_index=True,
     )
-
-
-def purchase_prices(stand: pd.DataFrame) -> pd.Series:
-    """Return the lowest purchase price by product today: the base of maintenance for bought and existing units."""
-    bought = stand[stand["mode"] == "purchase"]
-    return bought.groupby("product")["price_converted"].min()
-
-
-def lot_prices(scenario: Scenario, stand: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
-    """Return the price of a unit on which its maintenance is reckoned, 0 for units that are not ours.
-
-    What was paid for an existing lot where ``fleet.purchase_price`` states it, else the lowest purchase price of its
-    product today.
-    """
-    fleet = scenario.tables["fleet"]
-    stated = pd.Series(
-        fleet["purchase_price"].to_numpy(float), index=(FLEET_PREFIX + fleet["fleet"]).astype("str")
-    )
-    today = table["product"].map(purchase_prices(stand)).astype(float).fillna(0.0)
-    own = table["offer"].map(stated).astype(float)
-    return own.fillna(today).where(table["mode"].isin(["purchase", "owned"]), 0.0)
-
-
-def upkeep_shares(table: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return the yearly cost of keeping a unit as shares of its price: support, and parts of failed units.
-
-    maintenance = maintenance_fraction_per_year;  spares = failures_per_year * parts_fraction_per_failure
-    """
-    parts = table["failures_per_year"].astype(float) * table["parts_fraction_per_failure"].astype(float)
-    return {
-        "maintenance": table["maintenance_fraction_per_year"].astype(float).fillna(0.0),
-        "spares": parts.fillna(0.0),
-    }
 
 
 def property_tax(scenario: Scenario, site: pd.Series) -> np.ndarray:

@@ -62,6 +62,17 @@ def months_between(start: pd.Timestamp, end: pd.Timestamp) -> float:
     return whole + float((end - last) / (following - last))
 
 
+def after_months(start: pd.Timestamp, months: float) -> pd.Timestamp:
+    """Return the day so many calendar months after a day; a broken month by its share of the month it falls in.
+
+    >>> after_months(pd.Timestamp("2027-01-15"), 1.5).isoformat()
+    '2027-03-01T00:00:00'
+    """
+    whole = int(np.floor(months + 1e-9))
+    last, following = start + pd.DateOffset(months=whole), start + pd.DateOffset(months=whole + 1)
+    return last + max(months - whole, 0.0) * (following - last)
+
+
 def years_between(start: pd.Timestamp, dates: pd.Series) -> np.ndarray:
     """Return the years of twelve calendar months from a day to each date, negative before it, NaN where blank."""
     return np.array(
@@ -76,6 +87,7 @@ def years_between(start: pd.Timestamp, dates: pd.Series) -> np.ndarray:
 def period_frame(scenario: Scenario) -> pd.DataFrame:
     """Return the periods in order of time, with their length and distance from the start of the horizon.
 
+    calendar_months = months, of a period in hours the calendar months it lasts, a broken one by its days
     start_weeks  = 13/3 * months before it + hours before it / 168     (a quarter is 13 planning weeks)
     start_years  = months before it / 12 + hours before it / 8760
     mid_years    = start_years + half of the period's own length
@@ -84,8 +96,8 @@ def period_frame(scenario: Scenario) -> pd.DataFrame:
     Returns
     -------
     DataFrame, index ``period``; columns ``ordinal`` (0, 1, ...), ``start_date``, ``months`` (NaN when the
-    length is given in hours), ``hours`` (actual calendar hours, leap days included), ``start_weeks``,
-    ``start_years``, ``mid_years``, ``running_years``.
+    length is given in hours), ``calendar_months``, ``hours`` (actual calendar hours, leap days included),
+    ``start_weeks``, ``start_years``, ``mid_years``, ``running_years``.
     """
     periods = scenario.tables["periods"].sort_values("start_date", kind="stable")
     starts = periods["start_date"]
@@ -105,6 +117,10 @@ def period_frame(scenario: Scenario) -> pd.DataFrame:
             "ordinal": np.arange(len(periods)),
             "start_date": starts.to_numpy(),
             "months": months,
+            "calendar_months": [
+                months_between(start, end) if hourly else stated
+                for start, end, hourly, stated in zip(starts, ends, by_hours, months, strict=True)
+            ],
             "hours": np.where(by_hours, stated_hours, calendar_hours),
             "start_weeks": np.concatenate([[0.0], np.cumsum(weeks)[:-1]])[: len(weeks)],
             "start_years": before_years,

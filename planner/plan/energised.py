@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.cost import purchase_prices
 from planner.coefficients.fleet import STAND
+from planner.coefficients.orders.prices import purchase_prices
 from planner.inputs import Scenario
 
 Decided = Callable[[str, str], pd.DataFrame]

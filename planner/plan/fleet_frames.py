@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.cost import price_in_period
 from planner.coefficients.fleet import RENTED, STAND
+from planner.coefficients.orders.prices import price_in_period
 from planner.coefficients.orders.resale import RESOLD
 from planner.formulation.blocks import ColumnIndex
 from planner.inputs import Scenario

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.orders.commitment import term_lengths
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import cost_terms
 from planner.inputs import Scenario
 from planner.tables.cost_lines import check_line
-from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 LEDGER = [
     "line",
@@ -103,16 +103,13 @@ def liability_after_horizon(c: Coefficients, orders: pd.DataFrame) -> float:
 
     What was paid up front is paid.
     """
-    end_years = float(c.periods["start_years"].iloc[-1] + c.periods["years"].iloc[-1])
     held = orders[orders["mode"].isin(["lease", "reserved"])]
     if held.empty:
         return 0.0
     key = ["offer", "site", "cooling", "period"]
-    table = held.merge(c.orders[[*key, "in_service_ordinal", "service_years"]], on=key)
-    paid = c.stands.drop_duplicates("offer").set_index("offer")["upfront_fraction"].astype(float).fillna(0.0)
-    began = c.periods["start_years"].to_numpy()[table["in_service_ordinal"].to_numpy(int)]
-    left_years = np.maximum(began + table["service_years"].to_numpy() - end_years, 0.0)
-    hourly = (table["price_unit"] == "unit_hour").to_numpy()
-    yearly = table["unit_price"].to_numpy() * np.where(hourly, HOURS_PER_YEAR, MONTHS_PER_YEAR)
-    open_share = 1.0 - table["offer"].map(paid).to_numpy(float)
-    return float((table["units"].to_numpy() * yearly * left_years * open_share).sum())
+    table = held.merge(c.orders[[*key, "in_service_ordinal"]], on=key)
+    terms = c.stands.drop_duplicates("offer").set_index("offer")
+    table = table.assign(term_months=table["offer"].map(terms["term_months"]).astype(float))
+    paid = table["offer"].map(terms["upfront_fraction"]).astype(float).fillna(0.0)
+    left = term_lengths(table, c.periods)["left_units"]
+    return float((table["units"] * table["unit_price"] * left * (1.0 - paid)).sum())

@@ -137,10 +137,6 @@ class LiveInputs:
             mask &= (frame[name].astype(str) == str(value)).to_numpy()
         return frame[mask].iloc[0] if mask.any() else None
 
-    def hours_per_month(self) -> str:
-        """Return the reference of the mean month's hours."""
-        return self.constant("hours in a mean month", "h/month", units.HOURS_PER_MONTH)
-
     def kw_per_mw(self) -> str:
         """Return the reference of kilowatts in a megawatt."""
         return self.constant("kilowatts in a megawatt", "kW/MW", units.KW_PER_MW)

@@ -92,13 +92,13 @@ def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:
         index[offer] = _rent_index(rows, time, mode, offer)
     parts = [
         rows.formula(
-            "Payments; column H: price per unit-hour",
+            f"Payments; column H: price per unit-{_time_unit(rows, offer)}",
             offer,
             "all sites",
-            "unit-hours x price x index",
+            f"unit-{_time_unit(rows, offer)}s x price x index",
             currency,
             f"{hours[offer].here}*{{H}}{times(index[offer])}",
-            _hourly_price(rows, offer),
+            offer_price(rows, offer) or 0.0,
             constant_form="#,##0.0000",
         )
         for offer in hours
@@ -107,20 +107,23 @@ def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:
         rows.line_total(line, title, parts, "mid", currency)
 
 
-def _hourly_price(rows: Rows, offer: str) -> str | float:
-    price = offer_price(rows, offer)
+def _time_unit(rows: Rows, offer: str) -> str:
+    """Return the time an offer's price is for: hour, or month by the calendar."""
     offers = rows.content.table("offers")
     unit = offers.loc[offers["offer"] == offer, "price_unit"].iloc[0]
-    if price is None:
-        return 0.0
-    return price if unit == "unit_hour" else f"{price}/{rows.inputs.hours_per_month()}"
+    return "month" if unit == "unit_month" else "hour"
 
 
 def _unit_hours(rows: Rows, time: Clock, mode: str, offer: str, units: np.ndarray) -> At:
-    """Append unit-hours paid for: units x hours, or summed by block where units are released by the hour."""
+    """Append unit-hours paid for: units x hours, or summed by block where units are released by the hour.
+
+    Of a price per month unit-months: units x calendar months, hours by the block as a share of the month's.
+    """
+    unit = _time_unit(rows, offer)
+    length = time.hours if unit == "hour" else time.months
     if mode in ("on_demand", "spot") and released_hourly(rows, offer):
         billed = billed_hours(rows, offer)
-        return rows.plan_values(
+        used = rows.plan_values(
             "Unit-hours billed",
             offer,
             "all sites",
@@ -129,11 +132,19 @@ def _unit_hours(rows: Rows, time: Clock, mode: str, offer: str, units: np.ndarra
             billed,
             styles.QUANTITY,
         )
+        if unit == "hour":
+            return used
+        formula = f"{used.here}*{time.months.here}/{time.hours.here}"
+        return rows.formula(
+            "Unit-months billed", offer, "all sites", "unit-hours / hours x months", "unit-months", formula
+        )
     held = rows.plan_values(
         "Units held", offer, "all sites", "fleet", "units", units, styles.COUNT, total=False
     )
-    formula = f"{held.here}*{time.hours.here}"
-    return rows.formula("Unit-hours held", offer, "all sites", "units x hours", "unit-hours", formula)
+    formula = f"{held.here}*{length.here}"
+    return rows.formula(
+        f"Unit-{unit}s held", offer, "all sites", f"units x {unit}s", f"unit-{unit}s", formula
+    )
 
 
 def released_hourly(rows: Rows, offer: str) -> bool:

@@ -179,18 +179,18 @@ def test_without_residual_nothing_comes_back():
     assert not (rows("build_kw", "none")["timing"] == "end").any()
 
 
-def test_a_lease_is_paid_by_the_hour_of_every_period_it_serves():
-    # 3,650 a month are 5 an hour; six months from April, and from October what is left of the plan. The quarter beyond
-    # it is charged what it exceeds the market rent: a box of 0.8 falls to 0.7, the term of a half year took 1 to 0.7.
+def test_a_lease_is_paid_by_the_month_of_every_period_it_serves():
+    # 3,650 a month, 10,950 a quarter; six months from April, and from October what is left of the plan. The quarter
+    # beyond it is charged what it exceeds the market rent: a box of 0.8 falls to 0.7, the term took it from 1 to 0.7.
     assert amounts("order", offer="lease", period="2027-Q2") == {
-        ("lease", "2027-Q2", "mid"): pytest.approx(5 * HOURS["2027-Q2"]),
-        ("lease", "2027-Q3", "mid"): pytest.approx(5 * HOURS["2027-Q3"]),
+        ("lease", "2027-Q2", "mid"): pytest.approx(10_950),
+        ("lease", "2027-Q3", "mid"): pytest.approx(10_950),
     }
     level = {years: (1 - 1.1**-years) / math.log(1.1) for years in (0.25, 0.5)}
     rent = (1 - 0.7 * 1.1**-0.5) / level[0.5] * level[0.25]
     worth = (0.8 - 0.7 * 1.1**-0.25) / rent
     assert amounts("order", offer="lease", period="2027-Q4") == {
-        ("lease", "2027-Q4", "mid"): pytest.approx(5 * HOURS["2027-Q4"]),
+        ("lease", "2027-Q4", "mid"): pytest.approx(10_950),
         ("commitment_after_horizon", "2027-Q4", "end"): pytest.approx(
             (1 - worth) * 43_800 * level[0.25], rel=0.01
         ),
@@ -201,7 +201,7 @@ def test_a_lease_is_paid_by_the_hour_of_every_period_it_serves():
 
 def test_rent_is_paid_by_the_period_or_by_the_block_with_its_trend():
     assert amounts("rent", offer="on demand", period="2027-Q3") == {
-        ("on_demand_rent", "2027-Q3", "mid"): pytest.approx(10 * HOURS["2027-Q3"])
+        ("on_demand_rent", "2027-Q3", "mid"): pytest.approx(3 * 7_300)
     }
     # Flat load and price: one block. Half a year at 21 % a year is a factor of 1.1.
     spot = rows("rent_hour", offer="spot", period="2027-Q3")

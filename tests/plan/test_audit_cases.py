@@ -112,7 +112,7 @@ def test_every_cost_line_of_the_coefficients_is_declared():
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("_rows", "payment_rows")
     ]
     named = {call.args[2].value for call in calls if isinstance(call.args[2], ast.Constant)}
-    lines = named | set(planner.coefficients.cost.HOURLY_LINES.values())
+    lines = named | set(planner.coefficients.orders.prices.RENT_LINES.values())
     assert len(named) > 10
     assert lines <= set(COST_LINE)
 

@@ -69,7 +69,7 @@ def test_accounting_cost_by_part(metrics):
 
 
 def test_levelised_cost_is_present_value_over_present_value(metrics):
-    """The boxes are paid on the first day; rent 73 x 20 kW x 100/730 = 200 and the rest fall in the middle."""
+    """The boxes are paid on the first day; rent 74.4 x 20 kW x 100/744 = 200 and the rest fall in the middle."""
     middle = 1.08 ** (-YEARS / 2)
     cost = 876_000 + (200 + 200 + 20 + 162) * middle
     assert solved("by_hand").headline["total_cost"] == pytest.approx(cost)

@@ -145,7 +145,7 @@ def test_a_loan_pays_the_same_interest_however_long_the_periods_are(months):
         {
             "start_date": pd.date_range("2027-01-01", periods=count, freq=f"{months}MS"),
             "months": float(months),
-            "hours": 730.0 * months,
+            "hours": 24.0 * 30 * months,
             "start_years": np.arange(count) * months / 12,
             "years": months / 12,
         },
@@ -264,14 +264,14 @@ def commitment(term: float, terms: dict | None = None, **settings) -> tuple[np.n
     table = pd.DataFrame(
         {
             "price_paid": [1_000.0],
-            "price_unit": "unit_month",
-            "service_years": term,
             "asset_class": "box",
             "life_years": 5.0,
             "price_trend_fraction_per_year": np.nan,
         }
     ).assign(**(terms or {}))
-    return charge_after_horizon(scenario, table, np.array([0.0]), 2.0)
+    left = max(term - 2.0, 0.0)
+    length = pd.DataFrame({"term_years": [term], "left_years": [left], "left_units": [12.0 * left]})
+    return charge_after_horizon(scenario, table, length, 2.0)
 
 
 def test_a_three_year_commitment_in_a_two_year_horizon_is_charged_what_its_last_year_is_not_worth():

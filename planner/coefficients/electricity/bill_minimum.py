@@ -24,7 +24,7 @@ from planner.coefficients.electricity.tariff import DAYS_PER_YEAR, in_force, lev
 from planner.coefficients.money import currency_ratio
 from planner.inputs import Scenario
 from planner.inputs.calendar import calendar_cells, period_frame
-from planner.units import HOURS_PER_MONTH, MONTHS_PER_YEAR
+from planner.units import MONTHS_PER_YEAR
 
 MONTH_LABEL = len("2027-01")
 MINIMUM = ["site", "component", "period", "month"]
@@ -205,7 +205,7 @@ def fixed_by_month(scenario: Scenario) -> pd.DataFrame:
     """Return what every fixed charge bills in each month of each period, in the plan's currency.
 
     A month is billed for the share of its days the charge holds, in its months; a price per day for the month's days.
-    A period in hours is billed its share of a mean month.
+    A period in hours is billed the calendar months it lasts, a broken one by its days.
 
     Returns
     -------
@@ -216,12 +216,12 @@ def fixed_by_month(scenario: Scenario) -> pd.DataFrame:
     meter = site_meter(periods, calendar_cells(scenario), 0.0)
     months = meter.bill_months[["period", "month"]]
     in_hours = periods["months"].isna().reindex(months["period"]).to_numpy(bool)
-    mean_months = periods["hours"].reindex(months["period"]).to_numpy(float) / HOURS_PER_MONTH
+    lasted = periods["calendar_months"].reindex(months["period"]).to_numpy(float)
     by_days = meter.months.days_in_month.to_numpy(float) * MONTHS_PER_YEAR / DAYS_PER_YEAR
     parts = []
     for row in priced_rows(scenario, "fixed").to_dict("records"):
         count = by_days if row["price_unit"] == "day" else np.ones(len(months))
-        bare = row["price_bare"] * np.where(in_hours, mean_months, count) * meter.months_held(row)
+        bare = row["price_bare"] * np.where(in_hours, lasted, count) * meter.months_held(row)
         amount = bare * levied_by_month(row["levies"], meter)
         name = {"tariff": row["tariff"], "component": row["component"]}
         parts.append(months.assign(**name, amount=amount, bare=bare))

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.cost import property_tax, purchase_prices
+from planner.coefficients.cost import property_tax
 from planner.coefficients.fleet import STAND, lead_weeks
 from planner.coefficients.money import currency_ratio, sinking_fund_residual
+from planner.coefficients.orders.prices import purchase_prices
 from planner.coefficients.payments import payment_rows, yearly_rows
 from planner.coefficients.timing import NEVER, in_service_ordinal, planning_weeks, ready_dates
 from planner.inputs import Scenario

@@ -6,16 +6,62 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.money import market_residual
+from planner.coefficients.orders.prices import time_units
 from planner.inputs import Scenario
-from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
+from planner.inputs.calendar import after_months
+from planner.units import MONTHS_PER_YEAR
 
 
-def owed_per_year(table: pd.DataFrame, price: str) -> np.ndarray:
-    """Return the payments of one unit in a year of 8,760 hours or 12 months."""
-    hourly = (table["price_unit"] == "unit_hour").to_numpy()
-    return np.asarray(
-        table[price].to_numpy() * np.where(hourly, HOURS_PER_YEAR, MONTHS_PER_YEAR), dtype=float
+def horizon_years(periods: pd.DataFrame) -> float:
+    """Return the length of the horizon in years."""
+    return float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
+
+
+def term_lengths(table: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return how long the term of each order is, and how much of it lies after the horizon.
+
+    A term runs from the first day of the first period served for so many calendar months. What is left of it is what
+    the periods from then on do not cover: its months less theirs, and the hours of its days less theirs.
+
+    Parameters
+    ----------
+    table
+        Columns in_service_ordinal, term_months, price_unit.
+
+    Returns
+    -------
+    DataFrame on the rows of the table: term_units, left_units (months of a price per month, else hours), term_years,
+    left_years (twelfths of a year a month).
+    """
+    at = table["in_service_ordinal"].to_numpy(int)
+    covered = {
+        name: np.cumsum(periods[name].to_numpy(float)[::-1])[::-1][at]
+        for name in ("hours", "months_equivalent")
+    }
+    months = table["term_months"].to_numpy(float)
+    starts = [pd.Timestamp(day) for day in periods["start_date"].to_numpy()[at]]
+    hours = np.array(
+        [
+            (after_months(start, length) - start) / pd.Timedelta(hours=1)
+            for start, length in zip(starts, months, strict=True)
+        ],
+        dtype=float,
     )
+    left = _left(months, covered["months_equivalent"])
+    return pd.DataFrame(
+        {
+            "term_units": time_units(table, hours, months),
+            "left_units": time_units(table, _left(hours, covered["hours"]), left),
+            "term_years": months / MONTHS_PER_YEAR,
+            "left_years": left / MONTHS_PER_YEAR,
+        },
+        index=table.index,
+    )
+
+
+def _left(whole: np.ndarray, covered: np.ndarray) -> np.ndarray:
+    """Return what is not covered, 0 where only rounding is left."""
+    return np.where(whole - covered > 1e-9 * whole, whole - covered, 0.0)
 
 
 def level_value(rate_fraction: float, years: np.ndarray) -> np.ndarray:
@@ -26,7 +72,7 @@ def level_value(rate_fraction: float, years: np.ndarray) -> np.ndarray:
 
 
 def charge_after_horizon(
-    scenario: Scenario, table: pd.DataFrame, began_years: np.ndarray, end_years: float
+    scenario: Scenario, table: pd.DataFrame, length: pd.DataFrame, end_years: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the worth of the service left over its payments, and the charge per unit at the end of the horizon.
 
@@ -52,15 +98,16 @@ def charge_after_horizon(
     Parameters
     ----------
     table
-        One row per order: price_paid, price_unit, service_years, asset_class, life_years,
-        price_trend_fraction_per_year.
-    began_years, end_years
-        Start of service of each row; end of the horizon.
+        One row per order: price_paid, asset_class, life_years, price_trend_fraction_per_year.
+    length
+        :func:`term_lengths` of its rows.
+    end_years
+        Length of the horizon.
     """
     settings = scenario.settings
-    rate, term = settings.discount_rate_fraction, table["service_years"].to_numpy(float)
-    age = np.clip(end_years - began_years, 0.0, term)
-    left = term - age
+    rate = settings.discount_rate_fraction
+    term, left = (length[name].to_numpy(float) for name in ("term_years", "left_years"))
+    age = term - left
     known = table["asset_class"].isin(scenario.tables["residuals"]["asset_class"]).to_numpy(bool)
     if settings.commitment_method == "none" or end_years < settings.commitment_horizon_years - 1e-9:
         worth = np.ones(len(table))
@@ -78,7 +125,8 @@ def charge_after_horizon(
         trend = np.where(np.isnan(trend), settings.hosted_rent_trend_fraction_per_year, trend)
         worth = np.where(known, worth, np.minimum((1.0 + trend) ** age, 1.0))
     worth = np.where(left > 1e-9, worth, 1.0)
-    charge = (1.0 - worth) * owed_per_year(table, "price_paid") * level_value(rate, left)
+    owed = table["price_paid"].to_numpy(float) * length["left_units"].to_numpy(float)
+    charge = (1.0 - worth) * owed * level_value(rate, left) / np.where(left > 1e-9, left, 1.0)
     return worth, np.where(charge > 1e-9, charge, 0.0)
 
 

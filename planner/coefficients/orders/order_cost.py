@@ -7,19 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.cost import (
-    HOURLY_LINES,
+from planner.coefficients.fleet import STAND
+from planner.coefficients.orders.commitment import charge_after_horizon, horizon_years, term_lengths
+from planner.coefficients.orders.order_dates import delivery_dates, last_order_dates
+from planner.coefficients.orders.prices import (
+    RENT_LINES,
     lot_prices,
+    period_units,
     price_in_period,
     residual_share,
     upkeep_shares,
 )
-from planner.coefficients.fleet import STAND
-from planner.coefficients.orders.commitment import charge_after_horizon
-from planner.coefficients.orders.order_dates import delivery_dates, last_order_dates
 from planner.coefficients.payments import PAYMENT
 from planner.inputs import Scenario
-from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR
 
 ORDER = [*STAND, "period"]
 CHARGES = ("freight", "duty", "tax")
@@ -132,38 +132,32 @@ def payment_moments(due: pd.Series, periods: pd.DataFrame) -> tuple[np.ndarray, 
     return periods.index.to_numpy()[place], np.where(first_half, "start", "mid")
 
 
-def hourly(frame: pd.DataFrame) -> pd.Series:
-    """Return the price paid per hour: as stated, or per month of 730 hours."""
-    return frame["price_paid"].where(
-        frame["price_unit"] == "unit_hour", frame["price_paid"] / HOURS_PER_MONTH
-    )
-
-
 def _terms(termed: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the payments of leases and reservations.
 
-    upfront       share of all hours of the term, with the first period of service
-    over the term the rest, hour by hour of each period served
-    left at end   what was paid up front for hours after the horizon: an asset still held, no payment
+    upfront       share of all hours or months of the term, with the first period of service
+    over the term the rest, by the hours or calendar months of each period served
+    left at end   what was paid up front for the term after the horizon: an asset still held, no payment
     installation  of a lease: share of the term's payments, with the order; the unit stands in a hall of ours
     """
     upfront = termed["upfront_fraction"].astype(float).fillna(0.0)
-    termed = termed.assign(upfront=upfront, per_hour=hourly(termed), line=termed["mode"].map(HOURLY_LINES))
+    termed = termed.assign(upfront=upfront, line=termed["mode"].map(RENT_LINES))
     held = termed.merge(alive, on=ORDER)
-    hours = held["alive_period"].map(periods["hours"]).astype(float)
+    units = pd.Series(period_units(held, held["alive_period"], periods), index=held.index)
     over = held.assign(paid_period=held["alive_period"], timing="mid")
-    served = hours.groupby([held[name] for name in ORDER]).sum()
-    label = pd.MultiIndex.from_frame(termed[ORDER])
-    inside = served.reindex(label).fillna(0.0).to_numpy(float)
-    beyond = hours_after_horizon(termed, periods)
+    served = units.groupby([held[name] for name in ORDER]).sum()
+    inside = served.reindex(pd.MultiIndex.from_frame(termed[ORDER])).fillna(0.0).to_numpy(float)
+    length = term_lengths(termed, periods)
+    beyond = length["left_units"].to_numpy(float)
     first = termed.assign(paid_period=termed["in_service_period"], timing="start")
     last = termed.assign(paid_period=periods.index[-1], timing="end")
-    paid_first = termed["per_hour"] * termed["upfront"]
-    lease = termed[termed["mode"] == "lease"].assign(timing="start")
+    paid_first = termed["price_paid"] * termed["upfront"]
+    leased = termed["mode"].eq("lease").to_numpy()
+    lease = termed[leased].assign(timing="start")
     lease = lease.assign(paid_period=lease["period"])
-    installed = lease["per_hour"] * lease["term_months"].astype(float) * HOURS_PER_MONTH
-    rows = [
-        _paid(over, "", "opex", held["per_hour"] * (1.0 - held["upfront"]) * hours).assign(
+    installed = lease["price_paid"] * length.loc[leased, "term_units"].to_numpy(float)
+    return [
+        _paid(over, "", "opex", held["price_paid"] * (1.0 - held["upfront"]) * units).assign(
             line=lambda kept: held.loc[kept.index, "line"]
         ),
         _paid(first, "", "opex", paid_first * (inside + beyond)).assign(
@@ -177,22 +171,12 @@ def _terms(termed: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> 
             installed * lease["installation_fraction"].astype(float).fillna(0.0),
         ),
     ]
-    return rows
 
 
 def _beyond(scenario: Scenario, termed: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
-    began = periods["start_years"].to_numpy()[termed["in_service_ordinal"].to_numpy(int)]
-    end_years = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
-    _, charge = charge_after_horizon(scenario, termed, began, end_years)
+    _, charge = charge_after_horizon(scenario, termed, term_lengths(termed, periods), horizon_years(periods))
     last = termed.assign(paid_period=periods.index[-1], timing="end")
     return _paid(last, "commitment_after_horizon", "opex", charge)
-
-
-def hours_after_horizon(termed: pd.DataFrame, periods: pd.DataFrame) -> np.ndarray:
-    """Return the hours of each term that fall after the horizon, 8,760 a year."""
-    end_years = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
-    began = periods["start_years"].to_numpy()[termed["in_service_ordinal"].to_numpy(int)]
-    return np.maximum(began + termed["service_years"].to_numpy(float) - end_years, 0.0) * HOURS_PER_YEAR
 
 
 def _warranty(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.cost import price_in_period
 from planner.coefficients.fleet import STAND
 from planner.coefficients.money import market_residual
+from planner.coefficients.orders.prices import price_in_period
 from planner.coefficients.payments import PAYMENT
 from planner.inputs import Scenario
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.cost import lot_prices
 from planner.coefficients.fleet import FLEET_PREFIX, STAND
 from planner.coefficients.money import market_residual
+from planner.coefficients.orders.prices import lot_prices
 from planner.coefficients.payments import payment_rows
 from planner.inputs import Scenario
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from planner.coefficients.cost import PAYMENT
 from planner.coefficients.money import currency_ratio
-from planner.coefficients.payments import payment_rows
+from planner.coefficients.payments import PAYMENT, payment_rows
 from planner.coefficients.service.serving import requests_in_block
 from planner.inputs import Scenario
 from planner.units import BYTES_PER_GB

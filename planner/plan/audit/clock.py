@@ -9,7 +9,6 @@ from planner.inputs import Scenario
 from planner.units import (
     DAYS_PER_WEEK,
     HOURS_PER_DAY,
-    HOURS_PER_MONTH,
     HOURS_PER_YEAR,
     MONTHS_PER_QUARTER,
     MONTHS_PER_YEAR,
@@ -30,10 +29,24 @@ def present_value(rate_fraction: float, years: float) -> float:
     return float(1.0 / (1.0 + rate_fraction) ** years)
 
 
+def walked_months(start: pd.Timestamp, end: pd.Timestamp) -> float:
+    """Return the calendar months from one day to a later one, walked one by one; the last by its share of its days.
+
+    >>> round(walked_months(pd.Timestamp("2028-02-01"), pd.Timestamp("2028-03-16")), 6)
+    1.483871
+    """
+    count = 0
+    while start + pd.DateOffset(months=count + 1) <= end:
+        count += 1
+    reached, following = (start + pd.DateOffset(months=count + more) for more in (0, 1))
+    return count + float((end - reached) / (following - reached))
+
+
 def walked_periods(scenario: Scenario) -> pd.DataFrame:
     """Return the periods in order, their dates, lengths and discount factors, walking from one to the next.
 
-    A month is 1/12 year and 13/3 planning weeks, a period in hours is hours/8760 year and hours/168 weeks.
+    A month is 1/12 year and 13/3 planning weeks, a period in hours is hours/8760 year, hours/168 weeks and so many
+    calendar months, a broken one by its days.
 
     Returns
     -------
@@ -60,7 +73,7 @@ def walked_periods(scenario: Scenario) -> pd.DataFrame:
                 "end_date": end,
                 "hours": hours if in_months else row["hours"],
                 "years": length_years,
-                "months": row["months"] if in_months else row["hours"] / HOURS_PER_MONTH,
+                "months": float(row["months"]) if in_months else walked_months(start, end),
                 "start_weeks": weeks,
                 "start_years": years,
                 "discount_start": present_value(rate, years),

@@ -12,12 +12,12 @@ from planner.plan.audit.facility.colocation import owed_after_horizon
 from planner.plan.audit.facts import at
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.api_costs import SERVICE, api_made, routed_requests
-from planner.plan.audit.money.hardware_costs import per_hour
+from planner.plan.audit.money.hardware_costs import term_time
 from planner.plan.audit.money.write_offs import own_write_offs
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 from planner.plan.bound import BOUND
 from planner.tables.cost_lines import lines_with
-from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR, SECONDS_PER_HOUR
+from planner.units import SECONDS_PER_HOUR
 
 WORKLOAD_PERIOD = ["workload", "period"]
 ACCOUNTED = lines_with(lambda line: line.unit_cost_part != "elsewhere")
@@ -225,20 +225,14 @@ def liability_after_horizon(books: Accounts) -> Check:
     """Return the check of liability_after_horizon: payments of leases, reservations and coincident peaks that fall
     after the last day.
 
-    units x price per year (8,760 hours or 12 months) x years of the term beyond the horizon, undiscounted, but for the
-    share paid up front; least rent of colocation contracts and generators likewise, by month; what the horizon's peaks
-    are billed later
+    units x price x hours or calendar months of the term beyond the horizon, undiscounted, but for the share paid up
+    front; least rent of colocation contracts and generators likewise, by month; what the horizon's peaks are billed
+    later
     """
-    orders, periods = books.orders, books.facts.periods
+    orders = books.orders
     termed = orders[orders["mode"].isin(("lease", "reserved"))]
-    first = np.minimum(termed["first"].to_numpy(int), len(periods) - 1)
-    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
-    left = periods["start_years"].to_numpy()[first] + termed["service_years"] - end_years
-    yearly = per_hour(termed, termed["paid_price"]) * np.where(
-        termed["price_unit"].eq("unit_hour"), HOURS_PER_YEAR, HOURS_PER_MONTH * MONTHS_PER_YEAR
-    )
-    open_share = 1.0 - termed["upfront_fraction"].fillna(0.0)
-    own = float((termed["units"] * yearly * left.clip(lower=0.0) * open_share).sum())
+    unpaid = termed["units"] * termed["paid_price"] * (1.0 - termed["upfront_fraction"].fillna(0.0))
+    own = float((unpaid * term_time(books, termed)[1]).sum())
     own += float(owed_after_horizon(books)["owed"].sum()) + bridge_owed(books)
     own += float(month_bills(books)["owed"].sum())
     return _one("liability_after_horizon", books.headline("liability_after_horizon"), {"recomputed": own})

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.cost import HOURLY_LINES, purchase_prices
 from planner.coefficients.fleet import STAND
-from planner.coefficients.orders.commitment import charge_after_horizon, owed_per_year
+from planner.coefficients.orders.commitment import charge_after_horizon, horizon_years, term_lengths
+from planner.coefficients.orders.prices import RENT_LINES, purchase_prices
 from planner.finance import discount_factor
 from planner.inputs import Scenario
+from planner.inputs.calendar import after_months
 from planner.units import MONTHS_PER_YEAR
 
 TERMED = ("lease", "reserved")
@@ -43,7 +44,6 @@ def commitment_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
     left over its payments; ``charge_at_horizon_end`` what the economic ledger charges for it, at that date;
     ``capitalised`` on the balance sheet under the scenario's lease rule.
     """
-    end_years = float(c.periods["start_years"].iloc[-1] + c.periods["years"].iloc[-1])
     orders = frames["orders"]
     held = orders.loc[
         orders["mode"].isin(TERMED), [*STAND, "period", "mode", "product", "units", "unit_price"]
@@ -57,6 +57,7 @@ def commitment_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
             [
                 *STAND,
                 "price_unit",
+                "term_months",
                 "includes",
                 "life_years",
                 "asset_class",
@@ -67,33 +68,39 @@ def commitment_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
         on=STAND,
         validate="many_to_one",
     )
-    began = c.periods["start_years"].to_numpy()[table["in_service_ordinal"].to_numpy(int)]
-    ends = began + table["service_years"].to_numpy(float)
+    at = table["in_service_ordinal"].to_numpy(int)
+    began = c.periods["start_years"].to_numpy()[at]
+    length = term_lengths(table, c.periods)
     worth, charge = charge_after_horizon(
-        scenario, table.assign(price_paid=table["unit_price"]), began, end_years
+        scenario, table.assign(price_paid=table["unit_price"]), length, horizon_years(c.periods)
     )
-    first = pd.Timestamp(c.periods["start_date"].iloc[0])
+    starts = [pd.Timestamp(day) for day in c.periods["start_date"].to_numpy()[at]]
+    left_years = length["left_years"].to_numpy(float)
+    ends = np.where(left_years > 0.0, horizon_years(c.periods) + left_years, began + length["term_years"])
     paid = _payments(table, frames["costs"])
     table = table.assign(
-        line=table["mode"].map(HOURLY_LINES),
+        line=table["mode"].map(RENT_LINES),
         began_years=began,
         term_end_years=ends,
-        term_end_date=[first + pd.DateOffset(months=round(years * MONTHS_PER_YEAR)) for years in ends],
+        term_end_date=[
+            after_months(day, months) for day, months in zip(starts, table["term_months"], strict=True)
+        ],
         paid_in_horizon=paid,
         owed_after_horizon=(1.0 - table["upfront_fraction"].astype(float).fillna(0.0))
         * table["units"]
-        * owed_per_year(table, "unit_price")
-        * np.maximum(ends - end_years, 0.0),
+        * table["unit_price"]
+        * length["left_units"],
         service_value_fraction=worth,
         charge_at_horizon_end=table["units"] * charge,
     )
     table["term_end_date"] = pd.to_datetime(table["term_end_date"]).astype("datetime64[ns]")
+    table = table.assign(term_payments=table["unit_price"] * length["term_units"])
     return table.assign(capitalised=_capitalised(scenario, c, table))[COMMITMENT]
 
 
 def _payments(table: pd.DataFrame, costs: pd.DataFrame) -> np.ndarray:
     """Return what each commitment pays inside the horizon."""
-    paid = costs[costs["line"].isin([HOURLY_LINES[mode] for mode in TERMED]) & costs["timing"].ne("end")]
+    paid = costs[costs["line"].isin([RENT_LINES[mode] for mode in TERMED]) & costs["timing"].ne("end")]
     total = paid.groupby([*STAND, "decided_period"])["amount"].sum()
     key = pd.MultiIndex.from_frame(table[[*STAND, "period"]])
     return total.reindex(key, fill_value=0.0).to_numpy(float)
@@ -117,7 +124,7 @@ def _capitalised(scenario: Scenario, c: Coefficients, table: pd.DataFrame) -> np
     term_years = months / MONTHS_PER_YEAR
     most_of_life = term_years >= settings.lease_life_fraction * table["life_years"] - 1e-9
     price = table["product"].map(purchase_prices(c.stands)).astype(float)
-    yearly = owed_per_year(table, "unit_price")
+    yearly = table["term_payments"] / term_years
     rate = borrowing_rate(scenario)
     worth = yearly * (term_years if rate == 0 else (1.0 - (1.0 + rate) ** -term_years) / np.log1p(rate))
     most_of_value = worth >= settings.lease_value_fraction * price
@@ -140,7 +147,7 @@ def payment_matrix(
     """
     key = [*STAND, "decided_period"]
     rows = pd.MultiIndex.from_frame(commitments[[*STAND, "period"]])
-    paid = costs[costs["line"].isin([HOURLY_LINES[mode] for mode in TERMED]) & costs["timing"].ne("end")]
+    paid = costs[costs["line"].isin([RENT_LINES[mode] for mode in TERMED]) & costs["timing"].ne("end")]
     wide = paid.pivot_table(index=key, columns="period", values="amount", aggfunc="sum", observed=True)
     wide = wide.reindex(index=rows, columns=calendar["period"]).fillna(0.0)
     amounts = wide.to_numpy(float)

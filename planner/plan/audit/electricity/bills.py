@@ -24,7 +24,7 @@ from planner.plan.audit.electricity.tariff_rows import (
 )
 from planner.plan.audit.facts import Facts
 from planner.tables import HOURS
-from planner.units import HOURS_PER_DAY, HOURS_PER_MONTH, MONTHS_PER_YEAR
+from planner.units import HOURS_PER_DAY, MONTHS_PER_YEAR
 
 Rows = list[dict[Hashable, Any]]
 Amounts = dict[str, np.ndarray]
@@ -91,7 +91,7 @@ def fixed_amounts(facts: Facts, tariff: str) -> pd.DataFrame:
             continue
         for period in facts.periods.reset_index().to_dict("records"):
             for month, days in _days(period).items():
-                share = period["hours"] / HOURS_PER_MONTH if period["stated_in_hours"] else 1.0
+                share = period["months"] if period["stated_in_hours"] else 1.0
                 daily = row["price_unit"] == "day"
                 count = (365 / MONTHS_PER_YEAR if period["stated_in_hours"] else len(days)) if daily else 1.0
                 bare = row["bare"] * count * share * _share_of(days, row, row["held_months"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from planner.plan.audit.clock import walked_months
 from planner.plan.audit.facility.path import first_powered
 from planner.plan.audit.facts import LOT
 from planner.plan.audit.money.accounts import Accounts
@@ -164,8 +165,4 @@ def _years(start: pd.Timestamp, day: pd.Timestamp) -> float:
     """Return twelfths of a year from one day to another, month by month and the rest by its days."""
     if day < start:
         return -_years(day, start)
-    months = 0
-    while start + pd.DateOffset(months=months + 1) <= day:
-        months += 1
-    reached, following = (start + pd.DateOffset(months=months + more) for more in (0, 1))
-    return (months + (day - reached) / (following - reached)) / MONTHS_PER_YEAR
+    return walked_months(start, day) / MONTHS_PER_YEAR

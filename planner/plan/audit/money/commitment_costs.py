@@ -9,8 +9,8 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import present_value
-from planner.plan.audit.money.hardware_costs import entries, per_hour, residual_share
-from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, MONTHS_PER_YEAR
+from planner.plan.audit.money.hardware_costs import entries, residual_share, term_time
+from planner.units import MONTHS_PER_YEAR
 
 TERMED = ("lease", "reserved")
 
@@ -32,11 +32,11 @@ def termed_orders(books: Books) -> pd.DataFrame:
     end_years = starts[-1] + periods["years"].iloc[-1]
     began = starts[np.minimum(termed["first"].to_numpy(int), len(periods) - 1)]
     term = termed["service_years"].to_numpy(float)
-    age = np.minimum(end_years - began, term)
-    yearly = per_hour(termed, termed["paid_price"]) * np.where(
-        termed["price_unit"].eq("unit_hour"), HOURS_PER_YEAR, HOURS_PER_MONTH * MONTHS_PER_YEAR
-    )
-    table = termed.assign(began=began, term=term, age=age, left=term - age, yearly=yearly)
+    behind = term_time(books, termed.assign(price_unit="unit_month"))[1] / MONTHS_PER_YEAR
+    owed = termed["paid_price"].to_numpy(float) * term_time(books, termed)[1]
+    yearly = np.divide(owed, behind, out=np.zeros(len(termed)), where=behind > 0.0)
+    table = termed.assign(began=began, term=term, age=term - behind, left=behind, yearly=yearly)
+    age = table["age"].to_numpy(float)
     table["open_yearly"] = yearly * (1.0 - termed["upfront_fraction"].fillna(0.0))
     now, then = (residual_share(books, table, years) for years in (age, term))
     charges = []

@@ -12,7 +12,7 @@ from planner.plan.audit.facts import LOT, RENTED, at
 from planner.plan.audit.orders.last_days import last_day_to_order, whole_days
 from planner.plan.audit.orders.standing import STAND, lowest_purchase_price, price_at
 from planner.plan.audit.report import total
-from planner.units import HOURS_PER_MONTH, HOURS_PER_YEAR, KW_PER_MW
+from planner.units import KW_PER_MW
 
 ENTRY = ["line", "kind", "period", "site", "offer", "workload", "timing", "amount"]
 RENT_LINES = {
@@ -80,8 +80,8 @@ def order_entries(books: Books) -> pd.DataFrame:
     """Return purchases by milestone with their charges and residual, and the payments of leases and reservations.
 
     A residual falls at the end of the horizon, by the unit's age since it serves, on units not taken out before. A
-    lease or reservation pays its upfront share of all hours of the term when it starts to serve, the rest hour by hour
-    (a month is 730 hours); what was paid up front for hours after the horizon is still owned at its end.
+    lease or reservation pays its upfront share of all hours of the term when it starts to serve, the rest hour by hour,
+    a price per month by the calendar month; what was paid up front for time after the horizon is still owned then.
     """
     orders, periods = books.orders, books.facts.periods
     bought = orders[orders["mode"].eq("purchase")]
@@ -145,81 +145,105 @@ def milestone_payments(books: Books, bought: pd.DataFrame) -> dict[str, pd.DataF
 def term_entries(books: Books) -> list[pd.DataFrame]:
     """Return the payments of leases and reservations, and what is left of those made up front."""
     orders, periods = books.orders, books.facts.periods
-    termed = orders[orders["mode"].isin(("lease", "reserved"))]
+    chosen = orders["mode"].isin(("lease", "reserved")).to_numpy()
+    termed = orders[chosen]
     line = termed["mode"].map(RENT_LINES)
-    row, column = np.nonzero(books.serves & orders["mode"].isin(("lease", "reserved")).to_numpy()[:, None])
+    row, column = np.nonzero(books.serves & chosen[:, None])
     held = orders.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
-    rate = held["units"] * per_hour(held, held["paid_price"]) * (1.0 - held["upfront_fraction"].fillna(0.0))
-    served = (books.serves @ periods["hours"].to_numpy(float))[
-        orders["mode"].isin(("lease", "reserved")).to_numpy()
-    ]
-    beyond = hours_beyond(books, termed)
-    paid = termed["units"] * per_hour(termed, termed["paid_price"]) * termed["upfront_fraction"].fillna(0.0)
+    rate = held["units"] * held["paid_price"] * (1.0 - held["upfront_fraction"].fillna(0.0))
+    whole, beyond = term_time(books, termed)
+    paid = termed["units"] * termed["paid_price"] * termed["upfront_fraction"].fillna(0.0)
     first = np.minimum(termed["first"].to_numpy(int), len(periods) - 1)
-    lease = termed[termed["mode"].eq("lease")]
-    whole = lease["units"] * per_hour(lease, lease["paid_price"]) * lease["term_months"] * HOURS_PER_MONTH
+    lease = termed["mode"].eq("lease").to_numpy()
+    leased = termed[lease]
+    install = leased["units"] * leased["paid_price"] * whole[lease] * leased["installation_fraction"]
+    once = paid * (time_served(books)[chosen] + beyond)
     return [
-        entries(held, held["mode"].map(RENT_LINES), "opex", "mid", rate * books.period_of(held, "hours")),
-        entries(termed.assign(period=periods.index[first]), line, "opex", "start", paid * (served + beyond)),
+        entries(held, held["mode"].map(RENT_LINES), "opex", "mid", rate * time_of(books, held)),
+        entries(termed.assign(period=periods.index[first]), line, "opex", "start", once),
         entries(termed.assign(period=periods.index[-1]), "prepaid_rent_left", "opex", "end", -paid * beyond),
-        entries(lease, "installation", "capex", "start", whole * lease["installation_fraction"]),
+        entries(leased, "installation", "capex", "start", install),
     ]
 
 
-def hours_beyond(books: Books, termed: pd.DataFrame) -> np.ndarray:
-    """Return the hours of each term after the last day of the horizon, 8,760 a year."""
+def by_month(unit: pd.DataFrame) -> np.ndarray:
+    """Return which prices are for a calendar month; the others are for an hour."""
+    return unit["price_unit"].eq("unit_month").to_numpy()
+
+
+def time_of(books: Books, unit: pd.DataFrame) -> np.ndarray:
+    """Return hours, or calendar months of a price per month, of the period of each row."""
+    return np.where(by_month(unit), books.period_of(unit, "months"), books.period_of(unit, "hours"))
+
+
+def time_served(books: Books) -> np.ndarray:
+    """Return hours, or calendar months, of the periods each order serves, on the rows of ``orders``."""
     periods = books.facts.periods
-    first = np.minimum(termed["first"].to_numpy(int), len(periods) - 1)
-    end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
-    left = periods["start_years"].to_numpy()[first] + termed["service_years"].to_numpy(float) - end_years
-    return np.maximum(left, 0.0) * HOURS_PER_YEAR
+    hours, months = (books.serves @ periods[name].to_numpy(float) for name in ("hours", "months"))
+    return np.where(by_month(books.orders), months, hours)
 
 
-def per_hour(unit: pd.DataFrame, price: pd.Series | np.ndarray) -> np.ndarray:
-    """Return a price per hour: as stated per hour, or per month of 730 hours."""
-    value = np.asarray(price, dtype=float)
-    return np.where(unit["price_unit"].eq("unit_hour"), value, value / HOURS_PER_MONTH)
+def term_time(books: Books, orders: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return hours, or calendar months, of each term, and of its part after the last day of the horizon.
+
+    The part after the horizon is what the periods from the first one served on do not make up.
+    """
+    rows = books.facts.periods.to_dict("records")
+    whole, beyond = [], []
+    for order in orders[["first", "term_months", "price_unit"]].to_dict("records"):
+        spans = rows[int(order["first"]) :]
+        months = order["term_months"]
+        if not spans or pd.isna(months):
+            whole.append(0.0)
+            beyond.append(0.0)
+            continue
+        length, name = months, "months"
+        if order["price_unit"] != "unit_month":
+            begins, full = spans[0]["start_date"], int(months)
+            ends, later = (begins + pd.DateOffset(months=full + more) for more in (0, 1))
+            length = (ends + (later - ends) * (months - full) - begins) / pd.Timedelta(hours=1)
+            name = "hours"
+        left = length - sum(row[name] for row in spans)
+        whole.append(length)
+        beyond.append(left if left > 1e-9 * length else 0.0)
+    return np.array(whole, dtype=float), np.array(beyond, dtype=float)
 
 
 def payments_by_order(books: Books) -> np.ndarray:
     """Return what each order pays over the horizon, on the rows of ``orders``.
 
-    Purchase: price, installation, freight, duty and tax. Lease, reservation: its hours of every period it serves,
-    and the upfront share of those after the horizon; a lease its installation. Rental: its hours of the period, or
-    the hours of each block times the units held there.
+    Purchase: price, installation, freight, duty and tax. Lease, reservation: the hours or months of every period it
+    serves, and the upfront share of those after the horizon; a lease its installation. Rental: those of the period, or
+    its share of them in the blocks in which units are held there.
     """
     orders, hourly = books.orders, books.hourly
     price = orders["paid_price"].to_numpy(float)
-    hours_served = books.serves @ books.facts.periods["hours"].to_numpy(float)
     charges = orders[["installation_fraction", "freight_fraction", "duty_fraction", "tax_fraction"]]
     bought = price * (1.0 + charges.astype(float).fillna(0.0).sum(axis=1).to_numpy(float))
-    prepaid = np.where(
-        orders["mode"].isin(("lease", "reserved")),
-        hours_beyond(books, orders) * orders["upfront_fraction"].fillna(0.0),
-        0.0,
-    )
-    installed = np.where(
-        orders["mode"].eq("lease"),
-        (orders["term_months"] * HOURS_PER_MONTH * orders["installation_fraction"]).fillna(0.0),
-        0.0,
-    )
-    termed = per_hour(orders, price) * (hours_served + prepaid + installed)
-    per_unit = np.where(orders["mode"].eq("purchase"), bought, termed)
+    whole, beyond = term_time(books, orders)
+    termed = orders["mode"].isin(("lease", "reserved")).to_numpy()
+    prepaid = np.where(termed, beyond * orders["upfront_fraction"].fillna(0.0), 0.0)
+    share = orders["installation_fraction"].fillna(0.0).to_numpy(float)
+    installed = np.where(orders["mode"].eq("lease"), whole * share, 0.0)
+    by_time = price * (time_served(books) + prepaid + installed)
+    per_unit = np.where(orders["mode"].eq("purchase"), bought, by_time)
     by_block = total(hourly["units"] * books.hours_of(hourly), hourly, [*STAND, "period"])
     unit_hours = by_block.reindex(
         pd.MultiIndex.from_frame(orders[[*STAND, "period"]]), fill_value=0.0
     ).to_numpy()
-    return np.where(orders["hourly"], per_hour(orders, price) * unit_hours, orders["units"] * per_unit)
+    used = unit_hours / books.period_of(orders, "hours")
+    return np.where(orders["hourly"], price * time_of(books, orders) * used, orders["units"] * per_unit)
 
 
 def rent_entries(books: Books) -> pd.DataFrame:
     """Return rentals: whole periods by the fleet's units, hourly ones by the units of each block."""
     fleet, hourly = books.fleet, books.hourly
     whole = fleet[fleet["mode"].isin(RENTED) & ~fleet["hourly"]]
+    part = books.hours_of(hourly) / books.period_of(hourly, "hours")
     parts = []
-    for rows, hours in ((whole, books.period_of(whole, "hours")), (hourly, books.hours_of(hourly))):
-        rate = per_hour(rows, price_at(rows, books.period_of(rows, "start_years")))
-        parts.append(entries(rows, rows["mode"].map(RENT_LINES), "opex", "mid", rows["units"] * rate * hours))
+    for rows, share in ((whole, np.ones(len(whole))), (hourly, part)):
+        paid = price_at(rows, books.period_of(rows, "start_years")) * time_of(books, rows) * share
+        parts.append(entries(rows, rows["mode"].map(RENT_LINES), "opex", "mid", rows["units"] * paid))
     return pd.concat(parts, ignore_index=True)
 
 
