@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from planner.coefficients import cost, fleet
+from planner.coefficients import fleet
 from planner.coefficients.blocks import block_means, cell_features, choose_blocks
 from planner.coefficients.bundle import Coefficients
+from planner.coefficients.electricity import bill_cost
 from planner.coefficients.electricity.bill_energy import energy_price_by_cell
 from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
 from planner.coefficients.electricity.billing import CHARGE_MONTH, billing
@@ -17,11 +18,15 @@ from planner.coefficients.facility import (
     bridging,
     colocation,
     commissioning,
+    contract_cost,
     energisation,
+    hall_cost,
     retrofit,
     site,
 )
 from planner.coefficients.facility.environment import PPA, environment
+from planner.coefficients.facility.keeping_cost import installed_costs
+from planner.coefficients.facility.opening_cost import opening_costs
 from planner.coefficients.facility.pue import design_pue, pue_by_cell
 from planner.coefficients.money import discount_factor
 from planner.coefficients.orders import (
@@ -33,7 +38,10 @@ from planner.coefficients.orders import (
     second_source,
 )
 from planner.coefficients.orders.prices import priced_stands
+from planner.coefficients.orders.rent_cost import rent_costs
+from planner.coefficients.payments import PAYMENT
 from planner.coefficients.service import api, deferral, egress, failures, serving
+from planner.coefficients.service.optional import optional_value
 from planner.coefficients.service.pools import first_pools
 from planner.inputs import Scenario, resolved_workloads
 from planner.inputs.calendar import calendar_cells, period_frame
@@ -85,8 +93,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     path = energisation.energisation(scenario, periods, stand, installed, owned)
     ready = commissioning.hall_days(builds, changes, path)
     tests = commissioning.commissioning(scenario, periods, stand, orders, path, opened, ready)
-    whole_rent, hourly_rent = cost.rent_costs(stand, rents, periods, blocks)
-    lost_value = cost.optional_value(demand, shapes, workloads, blocks)
+    whole_rent, hourly_rent = rent_costs(stand, rents, periods, blocks)
+    lost_value = optional_value(demand, shapes, workloads, blocks)
     served_value = _served_optional(lost_value, demand, workloads)
     routes = admissible[["workload", "region", "site", "ttft_class", "rtt_ms"]]
     waiting = deferral.deferrable_hours(scenario, workloads, assigned, cell_demand)
@@ -140,14 +148,14 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "tier_units": tiered,
             "rent": whole_rent,
             "rent_hour": hourly_rent,
-            "installed": cost.installed_costs(scenario, stand, installed, periods),
-            "build_kw": cost.build_costs(scenario, hall, builds, periods),
+            "installed": installed_costs(scenario, stand, installed, periods),
+            "build_kw": hall_cost.build_costs(scenario, hall, builds, periods),
             "retrofit_kw": retrofit.retrofit_costs(scenario, changes, periods),
-            "open": cost.opening_costs(scenario, opened, periods),
-            "grid_kw": cost.energy_costs(scenario, block_prices, blocks),
-            "peak_kw": cost.peak_costs(bill.plain),
-            **cost.bill_costs(bill, periods),
-            "ppa_kw": cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
+            "open": opening_costs(scenario, opened, periods),
+            "grid_kw": bill_cost.energy_costs(scenario, block_prices, blocks),
+            "peak_kw": bill_cost.peak_costs(bill.plain),
+            **bill_cost.bill_costs(bill, periods),
+            "ppa_kw": contract_cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
             "module": energisation.module_costs(scenario, path, periods),
             "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
             **bridging.bridge_costs(scenario, bridge, periods, blocks),
@@ -157,7 +165,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
             "resold": resale.resale_costs(sales, ordered, periods),
             "unserved": lost_value,
             "flow": egress.egress_costs(scenario, routes, demand, shapes, workloads, blocks),
-            "constant": pd.concat([served_value, cost.delivered_costs(around)], ignore_index=True),
+            "constant": pd.concat([served_value, contract_cost.delivered_costs(around)], ignore_index=True),
         },
         order_terms=order_terms.order_terms(scenario, orders, supply, useful),
         tiers=tiers,
@@ -226,7 +234,7 @@ def _served_optional(lost: pd.DataFrame, demand: pd.DataFrame, workloads: pd.Dat
     table = lost.merge(demand, on=["workload", "region", "period", "block"])
     optional = 1.0 - table["workload"].map(workloads["must_serve_fraction"])
     amount = -(table["amount"] * table["requests_per_s"] * optional)
-    return table[["workload", "region", "period", "block", *cost.PAYMENT]].assign(amount=amount)
+    return table[["workload", "region", "period", "block", *PAYMENT]].assign(amount=amount)
 
 
 def discounted(terms: pd.DataFrame, periods: pd.DataFrame) -> pd.Series:

@@ -1,4 +1,13 @@
-"""How a decision's money is written down: one row per label, cost line and period of payment."""
+"""How a decision's money is written down: one row per label, cost line and period of payment.
+
+Every function of coefficients that returns costs returns rows with the label columns of one variable family and
+
+``line``         name of the ledger row
+``kind``         capex, opex, value (of optional demand) or sunk
+``paid_period``  period in which it is paid
+``timing``       start, mid (in the course of the period) or end (of the horizon)
+``amount``       currency per unit of the column, undiscounted
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from plan_cases import BESIDE_THEIR_CASES, CASES, audited, limited, owned, solved
 
-import planner.coefficients.cost
+import planner.coefficients.orders.prices
 from planner.formulation.build import FAMILIES
 from planner.pipeline import RunOptions, run_plan
 from planner.plan import audit_plan, load_plan, save_plan
@@ -22,7 +22,7 @@ from planner.plan.audit import CHECKS
 from planner.tables.cost_lines import COST_LINE
 
 FEASIBLE = [name for name in CASES if name != "impossible"]
-AUDIT = Path(planner.coefficients.cost.__file__).parents[1] / "plan" / "audit"
+AUDIT = Path(planner.coefficients.__file__).parents[1] / "plan" / "audit"
 
 
 def failures(plan):
@@ -104,7 +104,7 @@ def test_every_constraint_family_has_a_check():
 
 def test_every_cost_line_of_the_coefficients_is_declared():
     """Lines are the third argument of ``payment_rows``, here or by the names that a loop goes through."""
-    files = Path(planner.coefficients.cost.__file__).parent.rglob("*.py")
+    files = Path(planner.coefficients.__file__).parent.rglob("*.py")
     calls = [
         node
         for file in files

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.cost import property_tax
+from planner.coefficients.facility.hall_cost import property_tax
 from planner.coefficients.fleet import STAND, lead_weeks
 from planner.coefficients.money import currency_ratio, sinking_fund_residual
 from planner.coefficients.orders.prices import purchase_prices

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.cost import property_tax
+from planner.coefficients.facility.hall_cost import property_tax
 from planner.coefficients.money import currency_ratio, sinking_fund_residual
 from planner.coefficients.payments import payment_rows, yearly_rows
 from planner.coefficients.timing import NEVER, TOLERANCE_WEEKS, in_service_ordinal, ready_dates
