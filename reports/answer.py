@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.plan.bound import BOUND_LABEL
 from reports.content import Content, number_or_nan
+from reports.relief import no_plan_lines
 
 COMMITTED = ("purchase", "lease", "reserved")
 MODE_VERBS = {
@@ -27,7 +28,7 @@ PRICE_TABLES = ("offers", "tariffs", "sites", "cooling", "power_chains", "facili
 def answer_lines(content: Content) -> list[str]:
     """Return the answer in five lines, or what is missing when there is no plan."""
     if not content.has_plan:
-        return _no_plan_lines(content)
+        return no_plan_lines(content)
     return [
         _bound_line(content) if content.is_bound else _orders_line(content),
         _cost_line(content),
@@ -35,15 +36,6 @@ def answer_lines(content: Content) -> list[str]:
         _power_line(content),
         _proof_line(content),
     ]
-
-
-def _no_plan_lines(content: Content) -> list[str]:
-    if content.status != "infeasible":
-        return ["A limit stopped the search before any plan was found. This is not a proof that none exists."]
-    lines = ["No plan meets every hard limit. The least that is missing is on the sheet Shortages:"]
-    shortages = content.frame("shortages", ["message"])
-    lines += [str(message) for message in shortages["message"].head(4)]
-    return lines
 
 
 def _orders_line(content: Content) -> str:

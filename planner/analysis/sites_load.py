@@ -16,7 +16,7 @@ import pandas as pd
 from planner.analysis.sites_study import Study, divisible, kept_rows, raised, with_bounds, with_rows
 from planner.analysis.sites_use import SiteUse, site_use
 from planner.coefficients import Coefficients
-from planner.errors import InfeasiblePlan
+from planner.errors import InfeasiblePlan, NoSolutionFound
 from planner.formulation.blocks import RowBlock
 from planner.formulation.build import PlanModel
 from planner.formulation.joining import number_rows, row_block, terms
@@ -243,7 +243,7 @@ def relieved_model(study: Study, case: PlanModel) -> tuple[PlanModel | None, pd.
             weights[family] = (LAST_RESORT if family == SHARE else 1.0) / size
     try:
         found = elastic(case.problem, weights, divisible(study.options))
-    except InfeasiblePlan:
+    except (InfeasiblePlan, NoSolutionFound):
         return None, pd.DataFrame(columns=RELAXED_COLUMNS)
     rows, named = [], [pd.DataFrame(columns=RELAXED_COLUMNS)]
     for block in case.problem.rows:
@@ -267,8 +267,8 @@ def _raised_limits(family: str, part: pd.DataFrame) -> pd.DataFrame:
             "limit": limit.resource,
             "place": part[list(limit.place)].astype("str").agg(", ".join, axis=1),
             "period": part.get("period", "horizon"),
-            "needed": part["limit"] + part["shortfall"],
-            "allowed": part["limit"],
+            "needed": part["bound"] + part["shortfall"],
+            "allowed": part["bound"],
             "unit": limit.unit,
         }
     )

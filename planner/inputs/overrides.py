@@ -1,7 +1,8 @@
 """Single values changed from outside: ``table/key1|key2/column=value`` and ``settings/field=value``.
 
 ``column*=0.8`` and ``column+=26`` change the number that stands there; a key with ``*`` in it names every row whose key
-it fits (rows whose cell is blank are left out of a relative change).
+it fits (rows whose cell is blank are left out of a relative change). ``+table/key1|key2/column=value`` adds the row
+where no row has that key.
 """
 
 from __future__ import annotations
@@ -15,18 +16,23 @@ import numpy as np
 from planner.errors import Fault
 from planner.inputs.cells import clean, nearest, typed_column
 from planner.inputs.checks.columns import check_columns
-from planner.inputs.located import NO_ROW, Located
+from planner.inputs.located import NO_ROW, Located, concatenate
+from planner.inputs.parse import parse_table, raw_from_rows
 from planner.tables import TABLES
 
 _FORM = re.compile(
-    r"(?P<table>[^/=]+)/(?P<key>.*?)/(?P<column>[A-Za-z0-9_]+)(?P<how>[*+]?)=(?P<value>.*)", re.DOTALL
+    r"(?P<add>\+?)(?P<table>[^/=+]+)/(?P<key>.*?)/(?P<column>[A-Za-z0-9_]+)(?P<how>[*+]?)=(?P<value>.*)",
+    re.DOTALL,
 )
 _SETTING = re.compile(r"settings/(?P<column>[^/=]+)=(?P<value>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Override:
-    """One value to set; ``where`` is how faults name it, ``how`` is ``*`` or ``+`` for a change of what is there."""
+    """One value to set; ``where`` is how faults name it, ``how`` is ``*`` or ``+`` for a change of what is there.
+
+    ``adds`` says that the row is added where there is none of that key.
+    """
 
     where: str
     table: str
@@ -34,6 +40,7 @@ class Override:
     column: str
     value: str
     how: str = ""
+    adds: bool = False
 
 
 def split_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Override], list[Fault]]:
@@ -44,8 +51,8 @@ def split_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Override
         if match := _SETTING.fullmatch(text):
             settings.append(Override(where, "settings", "", match["column"].strip(), match["value"]))
         elif match := _FORM.fullmatch(text):
-            found = (match[name] for name in ("table", "key", "column", "value", "how"))
-            tables.append(Override(where, *found))
+            table, key, column, value, how = match.group("table", "key", "column", "value", "how")
+            tables.append(Override(where, table, key, column, value, how, adds=bool(match["add"])))
         else:
             message = "must have the form table/key1|key2/column=value or settings/field=value"
             faults.append(Fault(where, message))
@@ -59,6 +66,11 @@ def apply_overrides(
     changed = dict(merged)
     faults: list[Fault] = []
     for override in overrides:
+        if override.adds:
+            changed, found = _with_row(changed, override)
+            faults += found
+            if found:
+                continue
         fault = _unknown_place(changed, override)
         if fault is not None:
             faults.append(fault)
@@ -71,6 +83,45 @@ def apply_overrides(
             if not found:
                 changed[override.table] = located
     return changed, faults
+
+
+def _with_row(merged: Mapping[str, Located], override: Override) -> tuple[dict[str, Located], list[Fault]]:
+    """Return the tables with the row an override adds, in the order of its key, or why it cannot be added.
+
+    The row is blank but for its key and the cell that is set: a table that requires more cells takes no row this way.
+    """
+    tables = dict(merged)
+    if override.table not in TABLES or override.column not in TABLES[override.table].by_column:
+        return tables, []
+    table, located = TABLES[override.table], merged[override.table]
+    parts = override.key.split("|")
+    if _named_rows(_key_texts(located), override.key) or override.how:
+        return tables, []
+    wanted = [column.name for column in table.columns if column.required]
+    unset = [name for name in wanted if name not in (*table.key, override.column)]
+    if len(parts) != len(table.key) or unset:
+        needs = f"a key {'|'.join(table.key)}" if len(parts) != len(table.key) else f"also {', '.join(unset)}"
+        return tables, [Fault(override.where, f"a row added to {override.table} needs {needs}")]
+    given = dict(zip(table.key, parts, strict=True)) | {override.column: override.value}
+    raw = raw_from_rows(override.where, [given])
+    added, faults = parse_table(table, raw, own=True, complete=False)
+    if faults:
+        return tables, [Fault(override.where, fault.message, value=fault.value) for fault in faults]
+    tables[override.table] = _in_order(concatenate([located, replace(added, row=np.array([NO_ROW]))]))
+    return tables, []
+
+
+def _in_order(located: Located) -> Located:
+    """Return the table with its last row moved up to where its key belongs among rows of the same leading key."""
+    frame, keys = located.frame, list(located.table.key)
+    last = len(frame) - 1
+    same = np.ones(last, bool)
+    for name in keys[:-1]:
+        same &= (frame[name].iloc[:last] == frame[name].iloc[last]).to_numpy(bool)
+    later = (frame[keys[-1]].iloc[:last] > frame[keys[-1]].iloc[last]).to_numpy(bool)
+    after = np.flatnonzero(same & later)
+    place = int(after[0]) if len(after) else last
+    return located.take(np.insert(np.arange(last), place, last))
 
 
 def _unknown_place(merged: Mapping[str, Located], override: Override) -> Fault | None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import RENTED
-from planner.errors import InfeasiblePlan
+from planner.errors import InfeasiblePlan, NoSolutionFound
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import PlanModel
 from planner.formulation.objective import cost_terms
@@ -114,6 +114,14 @@ def _solved(
         short = elastic(problem, {"demand_balance": 1.0}, replace(options, relax=True))
     except InfeasiblePlan as clash:
         return name, "infeasible", float("nan"), 0.0, str(clash)
+    except NoSolutionFound:
+        return (
+            name,
+            "infeasible",
+            float("nan"),
+            float("nan"),
+            "cannot serve the plan's demand; how much: not finished",
+        )
     lost = float(short["shortfall"].sum()) if len(short) else 0.0
     return name, "infeasible", float("nan"), _served(model, lost), "cannot serve the plan's demand"
 

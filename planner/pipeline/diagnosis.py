@@ -1,66 +1,38 @@
-"""Why no plan exists: what is short, where, when and by how much, in natural units."""
+"""Why no plan exists, and what would make one possible: reliefs in input cells, proven by planning again.
+
+A *relief* is a set of cells to change. It is found round by round: what clashes in the model gives way by the least
+that helps, demand that has no column gets one, the scenario so changed is planned again, and what still clashes gives
+way in the next round. It ends with a plan, which is the proof, or with a relief that is not proven and says why.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from planner.coefficients import Coefficients
-from planner.errors import InfeasiblePlan
-from planner.formulation.joining import EmptyRow
-from planner.formulation.pulp_face import PlanProblem
-from planner.solve import SolveOptions, elastic
+from planner.errors import InfeasiblePlan, InputError, NoSolutionFound, SolverFailed
+from planner.inputs.changed import changed_scenario
+from planner.inputs.scenario import Scenario
+from planner.performance import PointSet
+from planner.pipeline.clash import Clash
+from planner.pipeline.diagnosis_cells import Change, at_most, enough, largest, merged
+from planner.pipeline.diagnosis_columns import column_changes, why_none
+from planner.pipeline.diagnosis_limits import LIMITS
+from planner.plan.plan import Plan
+from planner.solve import Breach, SolveOptions, least_breach
 
-SHORTAGES = ["resource", "place", "period", "amount", "unit", "message"]
+DEMAND = ("demand_balance", "failure_service")
+"""Families whose relief is to serve less; served by other reliefs where they can be."""
 
+POWER = ("site_power", "provisioned_power", "commissioning_power")
+"""Families that usable power by date states."""
 
-@dataclass(frozen=True)
-class Limit:
-    """How a soft limit is named to the reader: the resource, its unit, and the labels that say where."""
-
-    resource: str
-    unit: str
-    place: tuple[str, ...]
-
-
-LIMITS: Mapping[str, Limit] = {
-    "site_power": Limit("grid power", "kW", ("site",)),
-    "provisioned_power": Limit("provisioned power after headroom", "kW", ("site",)),
-    "it_power": Limit("IT power limit", "kW", ("site",)),
-    "facility_power": Limit("facility power limit", "kW", ("site",)),
-    "rack_space": Limit("rack positions", "racks", ("site",)),
-    "hall_capacity": Limit("hall capacity", "kW IT", ("site", "cooling")),
-    "cooling_capacity": Limit("cooling capacity", "kW IT", ("site", "cooling")),
-    "bridge_limit": Limit("generation on site", "kW", ("site", "generator")),
-    "contracted_power": Limit("contracted colocation power", "kW IT", ("site",)),
-    "path_power": Limit("power carried by the path", "kW", ("site", "item")),
-    "commissioning_power": Limit("power to test on before service, after headroom", "kW", ("site", "day")),
-    "commissioning_path": Limit("power carried by the path to test on", "kW", ("site", "item", "day")),
-    "commissioning_hall": Limit("hall ready for installation", "kW IT", ("site", "cooling", "day")),
-    "commissioning_contract": Limit("contracted colocation power to test on", "kW IT", ("site", "day")),
-    "commissioning_racks": Limit("rack positions free for installation", "racks", ("site", "day")),
-    "supply": Limit("vendor supply", "units", ("offer",)),
-    "hourly_supply": Limit("vendor supply by the hour", "units", ("offer",)),
-    "source_count": Limit("sources to order from", "vendors, countries, chips or products", ("limit",)),
-    "commissioning_pace": Limit("commissioning", "units", ("site",)),
-    "carbon_limit": Limit("carbon limit", "t CO2", ("limit",)),
-    "water_limit": Limit("water limit", "m3", ("limit",)),
-    "budget": Limit("budget", "thousand currency", ("budget",)),
-    "failure_service": Limit(
-        "serving capacity after a loss", "requests/s", ("failure", "workload", "region")
-    ),
-    "demand_balance": Limit("serving capacity", "requests/s", ("workload", "region")),
-}
-"""Families that may give in the diagnosis; all others are physics and stay hard."""
-
-HORIZON = "horizon"
-"""When a limit is short that holds over all periods together."""
-
-NOTHING_BY_THEN = "no unit can be in service by then: lead time, latency, memory or power rules out every one"
-NOTHING_LEFT = "nothing that could serve it in time is left after the loss"
+IN_TIME = "anything that can serve"
+"""What demand without a column is short of."""
 
 LAST_RESORT = 1e3
 """How much dearer it is, relative to its size, to blame demand than a limit somebody could lift."""
@@ -68,141 +40,276 @@ LAST_RESORT = 1e3
 WHOLE_UNITS_SECONDS = 30.0
 """How long each search for the relief of whole units may take (unsourced estimate: a reader waits for it)."""
 
+ALTERNATIVE_SECONDS = 120.0
+"""After how long no further alternative is begun (unsourced estimate: a reader waits for it)."""
 
-def shortages(c: Coefficients, problem: PlanProblem, options: SolveOptions) -> pd.DataFrame:
-    """Return the least relief that makes a plan possible, and what of the demand cannot be served without it.
+MOST_ROUNDS = 12
+"""Most times the scenario is planned again for one relief."""
 
-    Units are whole in both, so that the relief is enough for a plan. Each limit is weighed by its own size, so a
-    relief of 1 % counts the same whatever the unit; demand is the last resort. A second pass lets only demand give:
-    the part that no decision can serve under the limits as they stand.
+WIDER = 0.25
+"""By how much of itself a relief grows where planning again finds no limit that is short by more than a tolerance."""
 
-    Returns
-    -------
-    DataFrame with SHORTAGES columns, largest first.
+DEAR_DEMAND = 10.0
+"""How many times its relative size demand counts for that is cut although it could be served (unsourced choice)."""
+
+POINT_TABLES = ("demand", "workloads")
+"""Tables whose cells decide which operating points and routes there are; changes of others leave these as they are."""
+
+Again = Callable[[Scenario, PointSet | None], "Plan | Clash"]
+"""Plans a scenario again, without diagnosis, with its operating points where they are known."""
+
+
+@dataclass(frozen=True)
+class Relief:
+    """Cells that give way together.
+
+    Attributes
+    ----------
+    changes
+        One per cell.
+    unproven
+        Why no plan was found with them; empty where there is one.
+    total_cost
+        Of the plan that proves it; NaN without.
     """
+
+    changes: tuple[Change, ...]
+    unproven: str = ""
+    total_cost: float = float("nan")
+
+    @property
+    def weight(self) -> float:
+        """Return the size of all changes relative to what stood there."""
+        return sum(change.weight for change in self.changes)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What may give way.
+
+    Attributes
+    ----------
+    kept
+        Families that may not, besides physics.
+    columns
+        Whether dates, places and latency may give way for demand that has no column.
+    demand
+        Whether demand may be cut.
+    """
+
+    kept: frozenset[str] = frozenset()
+    columns: bool = True
+    demand: bool = True
+
+
+ANY = Policy()
+LATER = Policy(columns=False)
+LESS_DEMAND = Policy(frozenset(LIMITS) - set(DEMAND), columns=False)
+
+
+class Stuck(Exception):
+    """No further change under the policy would help; the message says why."""
+
+
+def reliefs(clash: Clash, options: SolveOptions, again: Again) -> list[Relief]:
+    """Return the reliefs of an infeasible scenario, cheapest first: any, one without what that one lifts, less demand.
+
+    Cheapest is the least sum of changes, each relative to what stood there; demand that could be served is dear.
+    Only proven ones, where there is any.
+    """
+    began = time.perf_counter()
     quiet = replace(options, progress=None)
-    present = {block.family: block for block in problem.rows if block.family in LIMITS}
-    weights = {}
-    for family, block in present.items():
-        size = max(float(np.abs(block.rhs).max(initial=0.0)), 1.0)
-        weights[family] = (LAST_RESORT if family == "demand_balance" else 1.0) / size
-    relief = _named(c, _least_relief(problem, weights, quiet))
-    unserved = _named(c, _demand_alone(problem, weights["demand_balance"], quiet))
-    unserved["message"] = unserved["message"] + " cannot be served under the limits as they stand"
-    only_new = unserved[~unserved["resource"].isin(relief["resource"])]
-    relief["message"] = relief["message"].where(
-        relief["resource"] == "serving capacity", relief["message"] + "; feasible with that much more"
+    found: list[Relief] = []
+    for policy in _policies(found):
+        if found and time.perf_counter() - began > ALTERNATIVE_SECONDS:
+            break
+        relief = _relief(clash, policy, quiet, again)
+        new = all(_differ(relief, known) for known in found)
+        if not found or (new and not relief.unproven):
+            found.append(relief)
+    proven = [relief for relief in found if not relief.unproven]
+    return sorted(proven or found, key=lambda relief: relief.weight)
+
+
+def _policies(found: Sequence[Relief]) -> Iterator[Policy]:
+    """Yield what may give way, looking at the reliefs found so far."""
+    yield ANY
+    if any(_moved(relief) for relief in found):
+        yield LATER
+    used = frozenset(family for relief in found for family in _families(relief))
+    if used:
+        yield Policy(used, columns=not any(_moved(relief) for relief in found), demand=False)
+    yield LESS_DEMAND
+
+
+def _families(relief: Relief) -> list[str]:
+    """Return the families whose limits a relief lifts."""
+    words = {change.resource for change in relief.changes}
+    names = {family: limit.resource for family, limit in LIMITS.items()}
+    own = [family for family, name in names.items() if name in words]
+    return [*own, *(POWER if "grid power" in words else [])]
+
+
+def _moved(relief: Relief) -> bool:
+    """Return whether a relief moves dates, places or latency targets."""
+    return any(
+        change.resource not in {limit.resource for limit in LIMITS.values()} for change in relief.changes
     )
-    return typed_shortages(pd.concat([relief, only_new], ignore_index=True))
 
 
-def _least_relief(problem: PlanProblem, weights: Mapping[str, float], options: SolveOptions) -> pd.DataFrame:
-    """Return the least relief with which whole units fit; that of divisible units where no such is found in time."""
+def _differ(one: Relief, other: Relief) -> bool:
+    return {change.cell for change in one.changes} != {change.cell for change in other.changes}
+
+
+def _relief(clash: Clash, policy: Policy, options: SolveOptions, again: Again) -> Relief:
+    """Return the cells that give way under a policy, proven by a plan where the rounds end with one."""
+    changes: list[Change] = []
+    scenario, at = clash.scenario, clash
+    for _ in range(MOST_ROUNDS):
+        try:
+            more = _next_changes(at, policy, options, changes)
+        except Stuck as stuck:
+            return Relief(tuple(changes), str(stuck))
+        changes = merged(changes, more) if more else _widened(changes)
+        if not changes:
+            return Relief((), "no limit that may give way is short")
+        same = not any(change.table in POINT_TABLES for change in changes)
+        try:
+            changed = changed_scenario(scenario, [change.inner_text for change in changes], checked=False)
+            outcome = again(changed, clash.points if same else None)
+        except (InputError, SolverFailed) as error:
+            return Relief(tuple(changes), f"the changed scenario is refused: {error}")
+        if isinstance(outcome, Plan):
+            return _proven(scenario, changes, outcome)
+        at = outcome
+    return Relief(tuple(changes), f"still no plan after {MOST_ROUNDS} rounds")
+
+
+def _proven(scenario: Scenario, changes: Sequence[Change], plan: Plan) -> Relief:
+    """Return the relief with the plan as its proof, or why the plan is none."""
+    if plan.status == "no_solution":
+        return Relief(tuple(changes), f"not finished: {plan.headline.get('solver_detail')}")
+    try:
+        changed_scenario(scenario, [change.inner_text for change in changes])
+    except InputError as error:
+        return Relief(tuple(changes), f"the changed scenario is refused: {error}")
+    return Relief(tuple(changes), total_cost=float(plan.headline["total_cost"]))
+
+
+def _widened(changes: Sequence[Change]) -> list[Change]:
+    """Return every numeric change made larger: what planning again still misses is below what a solver can tell."""
+    wider = []
+    for change in changes:
+        try:
+            old, new = float(change.old or 0.0), float(change.new)
+        except ValueError:
+            wider.append(change)
+            continue
+        further = new + WIDER * (new - old)
+        whole = change.unit in ("units", "units a period", "modules", "sources")
+        value = enough(further, whole) if new >= old else at_most(further, whole)
+        wider.append(replace(change, new=f"{value:.12g}", amount=abs(value - old)))
+    return wider
+
+
+def _next_changes(at: Clash, policy: Policy, options: SolveOptions, so_far: Sequence[Change]) -> list[Change]:
+    """Return the cells that give way next.
+
+    Raises
+    ------
+    Stuck
+        Nothing that may give way under the policy would help.
+    """
+    if at.empty is not None:
+        return _empty_changes(at, policy, so_far)
+    breach = _smallest(at, policy, options)
+    unserved = breach.rows[breach.rows["family"] == "demand_balance"]
+    if len(unserved):
+        sooner = _new_columns(at, unserved, policy, so_far)
+        if sooner:
+            return sooner
+        if not policy.demand:
+            raise Stuck("only less demand would help")
+    return _cells(at, breach)
+
+
+def _new_columns(at: Clash, labels: pd.DataFrame, policy: Policy, so_far: Sequence[Change]) -> list[Change]:
+    """Return the changes that give demand a column, unless they are made already."""
+    found = column_changes(at, labels) if policy.columns else []
+    made = {change.cell for change in so_far}
+    return [] if all(change.cell in made for change in found) else found
+
+
+def _empty_changes(at: Clash, policy: Policy, so_far: Sequence[Change]) -> list[Change]:
+    """Return the changes for rows that no decision can satisfy: a column for them, else less demand."""
+    assert at.empty is not None
+    family, labels = at.empty.family, at.empty.labels
+    if family in DEMAND:
+        sooner = _new_columns(at, labels, policy, so_far)
+        if sooner:
+            return sooner
+    if family not in LIMITS or family in policy.kept or (family in DEMAND and not policy.demand):
+        raise Stuck(f"nothing that may give way would help: {at.empty}")
+    rows = labels.assign(family=family, shortfall=np.abs(at.empty.rhs))
+    cut = LIMITS[family].cells(at, rows, np.empty(0))
+    if family != "demand_balance":
+        return cut
+    return [
+        replace(change, resource=IN_TIME, place=_regions(labels), note=why_none(at, labels)) for change in cut
+    ]
+
+
+def _regions(labels: pd.DataFrame) -> str:
+    return ", ".join(labels["region"].drop_duplicates())
+
+
+def _smallest(at: Clash, policy: Policy, options: SolveOptions) -> Breach:
+    """Return the least breach with which whole units fit; that of divisible units where none is found in time."""
+    assert at.model is not None
+    weights = _weights(at, policy)
     limit = min(options.time_limit_s or WHOLE_UNITS_SECONDS, WHOLE_UNITS_SECONDS)
     try:
-        return elastic(problem, weights, replace(options, relax=False, time_limit_s=limit))
-    except InfeasiblePlan:
-        return elastic(problem, weights, replace(options, relax=True))
+        try:
+            return least_breach(at.model.problem, weights, replace(options, relax=False, time_limit_s=limit))
+        except NoSolutionFound:
+            return least_breach(at.model.problem, weights, replace(options, relax=True))
+    except InfeasiblePlan as clash:
+        raise Stuck(str(clash)) from clash
+    except NoSolutionFound as unfinished:
+        raise Stuck(f"not finished: {unfinished}") from unfinished
 
 
-def _demand_alone(problem: PlanProblem, weight: float, options: SolveOptions) -> pd.DataFrame:
-    """Return what demand must give; nothing where no demand at all would not help either."""
-    try:
-        return _least_relief(problem, {"demand_balance": weight}, options)
-    except InfeasiblePlan:
-        return pd.DataFrame()
+def _weights(at: Clash, policy: Policy) -> Mapping[str, float | np.ndarray]:
+    """Return what one unit of each limit weighs: relative to its size, so that 1 % counts the same for all."""
+    assert at.model is not None
+    weights: dict[str, float | np.ndarray] = {}
+    for block in at.model.problem.rows:
+        if block.family not in LIMITS or block.family in policy.kept:
+            continue
+        if block.family in DEMAND and not policy.demand and not policy.columns:
+            continue
+        limit = LIMITS[block.family]
+        own = limit.size(at) if limit.size else float(np.abs(block.rhs).max(initial=0.0))
+        dear = LAST_RESORT if block.family in DEMAND else 1.0
+        weight = dear / max(own, 1.0)
+        free = limit.liftable(at, block.labels) if limit.liftable else np.ones(len(block), bool)
+        weights[block.family] = np.where(free, weight, 0.0)
+    return weights
 
 
-def _named(c: Coefficients, found: pd.DataFrame) -> pd.DataFrame:
-    if found.empty:
-        return pd.DataFrame(columns=SHORTAGES)
-    rows = []
-    for family, group in found.groupby("family", sort=False):
-        limit = LIMITS[str(family)]
-        group = _with_period(c, str(family), group)
-        labels = [name for name in (*limit.place, "period") if name in group and group[name].notna().any()]
-        level = [
-            name
-            for name in ("workload", "region", "period", "block")
-            if name in group and group[name].notna().any()
-        ]
-        amount = (
-            group.groupby(level, sort=False)["shortfall"].sum().reset_index()
-            if family == "demand_balance"
-            else group
-        )
-        worst = amount.groupby(labels, sort=False)["shortfall"].max().reset_index() if labels else amount
-        for row in worst.to_dict("records"):
-            place = ", ".join(str(row[name]) for name in limit.place if name in row)
-            rows.append(
-                (
-                    limit.resource,
-                    place,
-                    str(row.get("period", HORIZON)),
-                    float(row["shortfall"]),
-                    _unit(c, limit),
-                )
-            )
-    table = pd.DataFrame(rows, columns=SHORTAGES[:5])
-    order = {name: rank for rank, name in enumerate(c.periods.index)}
-    table = table.sort_values(
-        ["period", "amount"],
-        ascending=[True, False],
-        key=lambda s: s.map(order).fillna(-1) if s.name == "period" else s,
-    )
-    return table.assign(message=[shortage_text(*row) for row in table.itertuples(index=False)]).reset_index(
-        drop=True
-    )
-
-
-def _with_period(c: Coefficients, family: str, found: pd.DataFrame) -> pd.DataFrame:
-    """Return shortages of a limit whose rows name no period with the period or year that the limit itself states."""
-    stated = {
-        "budget": c.budgets.rename(columns={"budget": "name"}),
-        "carbon_limit": c.environment.limits.rename(columns={"limit": "name"}),
-        "water_limit": c.environment.limits.rename(columns={"limit": "name"}),
-    }
-    if family not in stated:
-        return found
-    limits = stated[family].set_index("name")
-    when = limits["period"].astype(object).where(limits["period"].notna())
-    if "year" in limits:
-        when = when.where(when.notna(), limits["year"].map("{:.0f}".format, na_action="ignore"))
-    named = found[LIMITS[family].place[0]].map(when)
-    return found.assign(period=named.where(named.notna(), HORIZON))
-
-
-def _unit(c: Coefficients, limit: Limit) -> str:
-    return limit.unit.replace("currency", c.settings.currency)
-
-
-def typed_shortages(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return shortages in their columns, text as text and amounts as numbers, also when there are none."""
-    text = {name: "str" for name in SHORTAGES if name != "amount"}
-    return rows[SHORTAGES].astype({**text, "amount": float}).reset_index(drop=True)
-
-
-def shortage_text(resource: str, place: str, period: str, amount: float, unit: str) -> str:
-    """Return one line: ``2027-Q3: short of 4,200 kW of grid power at A``."""
-    shown = f"{amount:,.0f}" if amount >= 100 else f"{amount:,.3g}"
-    return f"{period}: short of {shown} {unit} of {resource} at {place}"
-
-
-def empty_row_shortages(c: Coefficients, error: EmptyRow) -> pd.DataFrame:
-    """Return the shortages of demand for which nothing at all is admissible."""
-    labels = error.labels.assign(amount=np.abs(error.rhs))
-    limit = LIMITS.get(error.family)
-    if limit is None or "period" not in labels:
-        place = ", ".join(str(value) for value in labels.iloc[0])
-        row = (error.family, place, HORIZON, float(labels["amount"].max()), "", str(error))
-        return typed_shortages(pd.DataFrame([row], columns=SHORTAGES))
-    level = [*limit.place, "period", *(["block"] if "block" in labels else [])]
-    summed = labels.groupby(level, sort=False)["amount"].sum().reset_index()
-    worst = summed.groupby([*limit.place, "period"], sort=False)["amount"].max().reset_index()
-    rows = []
-    for row in worst.to_dict("records"):
-        place = ", ".join(str(row[name]) for name in limit.place)
-        text = shortage_text(limit.resource, place, row["period"], row["amount"], limit.unit)
-        reason = NOTHING_LEFT if error.family == "failure_service" else NOTHING_BY_THEN
-        rows.append((limit.resource, place, row["period"], row["amount"], limit.unit, f"{text}: {reason}"))
-    return typed_shortages(pd.DataFrame(rows, columns=SHORTAGES))
+def _cells(at: Clash, breach: Breach) -> list[Change]:
+    """Return the input cells behind the rows of a breach."""
+    changes: list[Change] = []
+    rows = breach.rows
+    power = rows["family"].isin(POWER)
+    parts = [part for _, part in rows[~power].groupby("family", sort=False)]
+    if power.any():
+        # One cell states all of them.
+        parts.append(rows[power])
+    for part in parts:
+        family = str(part["family"].iloc[0])
+        found = LIMITS[family].cells(at, part, breach.values)
+        if family in DEMAND:
+            found = [replace(change, weight=change.weight * DEAR_DEMAND) for change in found]
+        changes += [change for change in found if change.old != change.new]
+    return largest(changes)

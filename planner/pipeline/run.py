@@ -19,7 +19,9 @@ from planner.inputs import Scenario
 from planner.performance import PointSet, operating_points
 from planner.pipeline.baselines import baseline_frames
 from planner.pipeline.caps import FIRST_PASS, CapPass, cap_headline, cap_warnings, retightened
-from planner.pipeline.diagnosis import SHORTAGES, empty_row_shortages, shortages, typed_shortages
+from planner.pipeline.clash import Clash
+from planner.pipeline.diagnosis import reliefs
+from planner.pipeline.diagnosis_words import relief_frame, shortage_frame
 from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
 from planner.pipeline.strategy import Goal, solve_main
@@ -28,6 +30,9 @@ from planner.plan.assemble import no_plan, solved_plan
 from planner.plan.bound import as_bound
 from planner.plan.plan import Plan
 from planner.solve import Solution, SolveOptions
+
+PROOF_SECONDS = 120.0
+"""How long a changed scenario may be planned to prove a relief (unsourced estimate: a reader waits for it)."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,8 @@ class Built:
 def run_plan(scenario: Scenario, options: RunOptions | None = None) -> Plan:
     """Return the plan of a scenario; its status says whether it is optimal, feasible, infeasible or not found.
 
-    An infeasible or unfinished run returns a plan too: its frame ``shortages`` (resource, place, period, amount, unit,
-    message) says what is short, and it has no decision frames.
+    An infeasible or unfinished run returns a plan too, without decision frames. Of an infeasible one ``shortages`` says
+    what is short, one row a cause, and ``reliefs`` which cells to change so that there is a plan.
 
     Parameters
     ----------
@@ -66,13 +71,35 @@ def run_plan(scenario: Scenario, options: RunOptions | None = None) -> Plan:
         The solver broke down, or objective and ledger disagree.
     """
     options = options or RunOptions()
-    points = operating_points(scenario)
+    outcome = planned(scenario, options)
+    return outcome if isinstance(outcome, Plan) else _diagnosed(outcome, options)
+
+
+def planned(scenario: Scenario, options: RunOptions, points: PointSet | None = None) -> Plan | Clash:
+    """Return the plan of a scenario, or the proof that it has none.
+
+    Parameters
+    ----------
+    points
+        Its operating points, if they are known already.
+    """
+    points = operating_points(scenario) if points is None else points
     try:
         built = build_scenario(scenario, points)
     except EmptyRow as error:
-        coefficients = build_coefficients(scenario, points)
-        return no_plan(scenario, points, "infeasible", empty_row_shortages(coefficients, error))
+        return Clash(scenario, points, build_coefficients(scenario, points), empty=error)
     return _solve_built(scenario, built, options)
+
+
+def _diagnosed(clash: Clash, options: RunOptions) -> Plan:
+    """Return the plan that says why there is none, and what would make one possible."""
+    scenario = clash.scenario
+    wanted = options.solve_options(scenario.settings)
+    limit = min(wanted.time_limit_s or PROOF_SECONDS, PROOF_SECONDS)
+    proof = replace(options, baselines=False, relax=False, time_limit_s=limit, progress=None)
+    found = reliefs(clash, wanted, lambda changed, points: planned(changed, proof, points))
+    short, cells = shortage_frame(scenario, found), relief_frame(scenario, found)
+    return no_plan(scenario, clash.points, "infeasible", short, reliefs=cells)
 
 
 def build_scenario(
@@ -105,7 +132,11 @@ def build_scenario(
 def _tightened(
     scenario: Scenario, built: Built, options: RunOptions, at: CapPass, values: np.ndarray, spent_s: float
 ) -> tuple[Plan | None, CapPass]:
-    """Return the plan under tighter caps where a pool of these values is too busy, else None; and the pass so far."""
+    """Return the plan under tighter caps where a pool of these values is too busy, else None; and the pass so far.
+
+    None too where the tighter caps leave no plan: they are those of one plan's pools, so that is no proof that the
+    scenario has none. The plan at hand then stands, with the hours in which its pools are too small.
+    """
     c, at = retightened(built.coefficients, built.model, values, at)
     if c is built.coefficients:
         return None, at
@@ -119,12 +150,15 @@ def _tightened(
     first = built.first or (built.coefficients, built.model)
     again = Built(built.points, c, model, seconds, first)
     following = replace(at, number=at.number + 1)
-    return _solve_built(scenario, again, replace(options, time_limit_s=left), following, spent_s), following
+    better = _solve_built(scenario, again, replace(options, time_limit_s=left), following, spent_s)
+    if isinstance(better, Clash) or better.status == "no_solution":
+        return None, at
+    return better, following
 
 
 def _solve_built(
     scenario: Scenario, built: Built, options: RunOptions, at: CapPass = FIRST_PASS, spent_s: float = 0.0
-) -> Plan:
+) -> Plan | Clash:
     c, model = built.coefficients, built.model
     wanted = options.solve_options(scenario.settings)
     objective = options.objective_of(scenario.settings)
@@ -132,7 +166,7 @@ def _solve_built(
     goal = Goal.of(objective, c)
     relaxed = goal.optimise(model, model.problem, replace(wanted, relax=True, progress=None))
     if relaxed.status == "infeasible":
-        return no_plan(scenario, built.points, "infeasible", shortages(c, model.problem, wanted))
+        return Clash(scenario, built.points, c, model)
     if at.number == 1 and relaxed.termination.has_values:
         spent = time.perf_counter() - began
         better, at = _tightened(scenario, built, options, at, relaxed.values, spent)
@@ -147,13 +181,13 @@ def _solve_built(
         relaxed if wanted.relax else solve_main(c, model, goal, relaxed, replace(wanted, time_limit_s=left))
     )
     if main.status == "infeasible":
-        return no_plan(scenario, built.points, "infeasible", shortages(c, model.problem, wanted))
+        return Clash(scenario, built.points, c, model)
     if not main.termination.has_values:
         return no_plan(
             scenario,
             built.points,
             "no_solution",
-            typed_shortages(pd.DataFrame(columns=SHORTAGES)),
+            shortage_frame(scenario, []),
             main.termination.detail,
         )
     fixed = goal.as_billed(c, model, main, wanted) if wanted.relax else goal.fix(c, model, main, wanted)

@@ -170,15 +170,32 @@ def _lists(frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
 
 
 def no_plan(
-    scenario: Scenario, points: PointSet, status: str, shortages: pd.DataFrame, detail: str = ""
+    scenario: Scenario,
+    points: PointSet,
+    status: str,
+    shortages: pd.DataFrame,
+    detail: str = "",
+    reliefs: pd.DataFrame | None = None,
 ) -> Plan:
-    """Return what a run without a plan hands on: status, what is short, and the points looked at."""
+    """Return what a run without a plan hands on: status, what is short, what would help, and the points looked at.
+
+    Parameters
+    ----------
+    shortages
+        One row a cause, the causes of the cheapest relief first.
+    detail
+        The solver's words.
+    reliefs
+        The cells that each relief changes; of an infeasible scenario only.
+    """
+    first = shortages[shortages["relief"] == "1"]
     headline = {
         "status": status,
         "currency": scenario.settings.currency,
-        "message": "; ".join(shortages["message"].head(5)) or detail,
+        "message": "; ".join(first["message"]) or detail,
         "solver_detail": detail,
         "shortages": shortages.to_dict("records"),
+        "reliefs": [] if reliefs is None else reliefs.to_dict("records"),
         "input_hash": scenario.input_hash,
         "warnings": list(scenario.warnings),
     }
@@ -188,4 +205,6 @@ def no_plan(
         "refused_points": points.refused,
         "routes": points.routes,
     }
+    if reliefs is not None:
+        frames["reliefs"] = reliefs
     return Plan(headline, frames, scenario)

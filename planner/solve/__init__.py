@@ -7,13 +7,14 @@ no plan), ``highs``, ``monitor`` and ``process`` (the default solver in memory),
 
 from planner.solve.bridge import available_solvers
 from planner.solve.core import solve, solve_fixed
-from planner.solve.elastic import elastic
+from planner.solve.elastic import Breach, elastic, least_breach
 from planner.solve.options import Progress, SolveOptions
 from planner.solve.ratio import solve_ratio, solve_ratio_fixed
 from planner.solve.ratio_lp import Ratio
 from planner.solve.result import Solution, Termination, relative_gap
 
 __all__ = [
+    "Breach",
     "Progress",
     "Ratio",
     "Solution",
@@ -21,6 +22,7 @@ __all__ = [
     "Termination",
     "available_solvers",
     "elastic",
+    "least_breach",
     "relative_gap",
     "solve",
     "solve_fixed",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from planner.errors import InfeasiblePlan
+from planner.errors import InfeasiblePlan, NoSolutionFound
 from planner.formulation.arrays import ModelArrays
 from planner.formulation.pulp_face import PlanProblem
 from planner.solve.core import open_session
@@ -19,6 +19,22 @@ SMALLEST_BREACH = 1e-6
 """Breaches below this, relative to max(1, right-hand side), are solver tolerance."""
 HARD_WEIGHT = 1e3
 """Weight of a row that must not give way, when even those rows clash and only their names are wanted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Breach:
+    """The least weighted breach of soft rows.
+
+    Attributes
+    ----------
+    rows
+        As :func:`elastic` returns them.
+    values
+        Value per column of the plan with that breach.
+    """
+
+    rows: pd.DataFrame
+    values: np.ndarray
 
 
 def elastic(
@@ -40,26 +56,41 @@ def elastic(
     Returns
     -------
     DataFrame: ``family``, every label level of these families, ``shortfall`` in the unit of the row,
-    ``direction`` (``above`` the limit or ``below`` the requirement), ``limit``; gravest breach first.
+    ``direction`` (``above`` the limit or ``below`` the requirement), ``bound`` (the right-hand side); gravest
+    breach first.
 
     Raises
     ------
     InfeasiblePlan
         The rows that may not give way clash among themselves; the message names their families.
+    NoSolutionFound
+        A limit ended the search before any relief was found.
     """
+    return least_breach(problem, soft, options).rows
+
+
+def least_breach(
+    problem: PlanProblem, soft: Mapping[str, float | np.ndarray], options: SolveOptions | None = None
+) -> Breach:
+    """Return what :func:`elastic` returns, with the decisions of that plan."""
     options = options or SolveOptions()
     arrays = problem.arrays()
     weights = np.zeros(arrays.matrix.shape[0])
     for family, weight in soft.items():
         weights[problem.row_position(family)] = weight
-    breach = _least_breach(arrays, weights, options)
-    if breach is None:
-        raise InfeasiblePlan(_hard_clash(problem, arrays, weights, options))
-    return _breach_frame(problem, arrays, breach, weights)
+    found = _least_breach(arrays, weights, options)
+    if isinstance(found, str):
+        if found == "infeasible":
+            raise InfeasiblePlan(_hard_clash(problem, arrays, weights, options))
+        raise NoSolutionFound("the search for the least relief was not finished within its limit")
+    breach, values = found
+    return Breach(_breach_frame(problem, arrays, breach, weights), values)
 
 
-def _least_breach(arrays: ModelArrays, weights: np.ndarray, options: SolveOptions) -> np.ndarray | None:
-    """Return the signed breach per row (above its limit > 0), or None when hard rows clash."""
+def _least_breach(
+    arrays: ModelArrays, weights: np.ndarray, options: SolveOptions
+) -> tuple[np.ndarray, np.ndarray] | str:
+    """Return the signed breach per row (above its limit > 0) and the values; the status where there are none."""
     count = len(arrays.cost)
     below = np.flatnonzero((weights > 0) & np.isfinite(arrays.row_lower))
     above = np.flatnonzero((weights > 0) & np.isfinite(arrays.row_upper))
@@ -78,16 +109,16 @@ def _least_breach(arrays: ModelArrays, weights: np.ndarray, options: SolveOption
     )
     found = open_session(wider, options).run(step="smallest relief")
     if not found.termination.has_values:
-        return None
+        return found.status
     breach = np.zeros(arrays.matrix.shape[0])
     np.add.at(breach, row, -sign * found.values[count:])
-    return breach
+    return breach, found.values[:count]
 
 
 def _breach_frame(
     problem: PlanProblem, arrays: ModelArrays, breach: np.ndarray, weights: np.ndarray
 ) -> pd.DataFrame:
-    limit = np.where(breach > 0, arrays.row_upper, arrays.row_lower)
+    bound = np.where(breach > 0, arrays.row_upper, arrays.row_lower)
     frames = []
     for block in problem.rows:
         where = problem.row_position(block.family)
@@ -99,7 +130,7 @@ def _breach_frame(
                 family=block.family,
                 shortfall=np.abs(breach[where][broken]),
                 direction=np.where(breach[where][broken] > 0, "above", "below"),
-                limit=limit[where][broken],
+                bound=bound[where][broken],
                 weighted=np.abs(breach[where] * weights[where])[broken],
             )
         )
@@ -108,17 +139,18 @@ def _breach_frame(
     levels = [
         name
         for name in every.columns
-        if name not in ("family", "shortfall", "direction", "limit", "weighted")
+        if name not in ("family", "shortfall", "direction", "bound", "weighted")
     ]
-    return every[["family", *levels, "shortfall", "direction", "limit"]]
+    return every[["family", *levels, "shortfall", "direction", "bound"]]
 
 
 def _hard_clash(problem: PlanProblem, arrays: ModelArrays, weights: np.ndarray, options: SolveOptions) -> str:
     """Return a message that names the hard families that clash."""
     every = np.where(weights > 0, weights, HARD_WEIGHT * max(1.0, float(weights.max(initial=0.0))))
-    breach = _least_breach(arrays, every, replace(options, relax=True))
-    if breach is None:
+    found = _least_breach(arrays, every, replace(options, relax=True))
+    if isinstance(found, str):
         return "the bounds of the variables clash with one another"
+    breach, _ = found
     frame = _breach_frame(problem, arrays, np.where(weights > 0, 0.0, breach), every)
     families = ", ".join(dict.fromkeys(frame["family"])) or "custom rows"
     return f"limits that cannot give way clash among themselves: {families}"

@@ -13,7 +13,7 @@ from planner.coefficients.service.failures import failures
 from planner.formulation.build import build_model
 from planner.formulation.joining import EmptyRow
 from planner.performance import operating_points
-from planner.pipeline.diagnosis import empty_row_shortages
+from planner.pipeline import run_plan
 from planner.solve import SolveOptions, solve
 
 CHEAP, DEAR = 60_000.0, 100_000.0
@@ -89,13 +89,13 @@ def test_a_pool_with_fewer_units_than_are_lost_counts_for_nothing():
 
 def test_a_loss_that_leaves_nothing_in_reach_is_named():
     scenario = two_halls(1.0, [loss("each_site")], sites=[case.hall("one")])
-    c = build_coefficients(scenario, operating_points(scenario))
     with pytest.raises(EmptyRow) as caught:
-        build_model(c)
-    told = empty_row_shortages(c, caught.value).iloc[0]
-    assert (told["resource"], told["place"]) == ("serving capacity after a loss", "loss: one, chat, home")
-    assert told["amount"] == pytest.approx(4.0)
-    assert "nothing that could serve it in time is left" in told["message"]
+        build_model(build_coefficients(scenario, operating_points(scenario)))
+    assert caught.value.family == "failure_service"
+    assert caught.value.rhs.tolist() == pytest.approx([4.0])
+    plan = run_plan(scenario, case.BARE)
+    assert plan["reliefs"]["set"].tolist() == ["workloads/chat/critical_fraction=0"]
+    assert "capacity that is left after a loss" in plan.headline["message"]
 
 
 def test_a_block_that_asks_for_less_everywhere_decides_nothing():

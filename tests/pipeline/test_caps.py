@@ -13,9 +13,9 @@ from tiny_coefficients import tiny
 from planner.inputs import load_scenario
 from planner.pipeline import RunOptions, caps, run_plan
 from planner.pipeline.caps import FIRST_PASS, CapPass, cap_headline, cap_warnings, retightened
-from planner.plan.audit import pool_checks, service_checks
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money.accounts import Accounts
+from planner.plan.audit.service import pool_checks, service_checks
 from planner.plan.plan import Plan
 from reports.content import content_of
 from reports.latency import latency_sentences

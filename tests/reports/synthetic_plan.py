@@ -62,9 +62,28 @@ def infeasible_plan() -> SyntheticPlan:
                 "period": "P02",
                 "amount": 4_200.0,
                 "unit": "kW",
-                "message": "P02: short of 4.2 MW at hall-0; feasible with 3 MW more or one quarter earlier",
+                "message": "P02: short of 4.2 MW at hall-0: usable_kw of site_power hall-0 from 900 to 5,100",
+                "relief": "1",
+            }
+        ]
+    )
+    reliefs = pd.DataFrame(
+        [
+            {
+                "relief": "1",
+                "status": "proven",
+                "resource": "grid power",
+                "place": "hall-0",
+                "period": "P02",
+                "table": "site_power",
+                "key": "hall-0|2027-04-01",
+                "column": "usable_kw",
+                "old_value": "900",
+                "new_value": "5100",
+                "set": "site_power/hall-0|2027-04-01/usable_kw=5100",
+                "total_cost": 1_250_000.0,
             }
         ]
     )
     headline = {"status": "infeasible", "currency": "USD", "objective": None, "warnings": []}
-    return SyntheticPlan(headline, {"shortages": shortages}, plan.scenario)
+    return SyntheticPlan(headline, {"shortages": shortages, "reliefs": reliefs}, plan.scenario)

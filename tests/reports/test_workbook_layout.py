@@ -187,6 +187,9 @@ def test_an_infeasible_scenario_gives_a_workbook_that_says_what_is_missing(tmp_p
     assert "short of 4.2 MW at hall-0" in cover
     shortages = [cell.value for cell in book["Shortages"][HEADER_ROW + 1]]
     assert shortages[:5] == ["grid power", "hall-0", "P02", 4200, "kW"]
+    sheet = texts(book["Shortages"])
+    assert "site_power/hall-0|2027-04-01/usable_kw=5100" in sheet
+    assert any("there is a plan, of 1,250,000 USD" in text for text in sheet)
 
 
 def test_a_search_that_found_nothing_does_not_claim_infeasibility(tmp_path):

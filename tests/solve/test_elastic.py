@@ -35,7 +35,7 @@ def test_the_short_row_is_named_with_its_labels_and_amount():
     assert solve(problem, EXACT).status == "infeasible"
     short = elastic(problem, {"demand": 1.0}, EXACT)
     assert short.to_dict("records") == [
-        {"family": "demand", "period": "Q2", "shortfall": 4.0, "direction": "below", "limit": 14.0}
+        {"family": "demand", "period": "Q2", "shortfall": 4.0, "direction": "below", "bound": 14.0}
     ]
     over = elastic(problem, {"power": 1.0, "budget": 0.001}, EXACT)
     power = over[over["family"] == "power"]
@@ -43,7 +43,7 @@ def test_the_short_row_is_named_with_its_labels_and_amount():
     assert power["period"].unique().tolist() == ["Q2"]
     assert power["direction"].unique().tolist() == ["above"]
     budget = over[over["family"] == "budget"].iloc[0]
-    assert (budget["shortfall"], budget["limit"]) == (pytest.approx(5.0 * 23 - 100), 100.0)
+    assert (budget["shortfall"], budget["bound"]) == (pytest.approx(5.0 * 23 - 100), 100.0)
 
 
 def test_the_weights_decide_which_limit_gives_way():
@@ -96,6 +96,19 @@ def test_whole_numbers_stay_whole_in_the_smallest_relief():
     ]
     problem = PlanProblem("whole", [ColumnBlock("unit", place, 0, 9, True)], rows)
     assert elastic(problem, {"power": 1.0}, EXACT)["shortfall"].tolist() == pytest.approx([0.5])
+
+
+def test_a_label_called_limit_keeps_its_name():
+    """Limits on shares, carbon and water are labelled ``limit``: a breach says which of them gives way."""
+    rows = [
+        RowBlock.from_terms(
+            "carbon", pd.DataFrame({"limit": ["grid", "all"]}), "<=", [3.0, 9.0], [([0, 1], 0, 1.0)]
+        ),
+        RowBlock.from_terms("demand", pd.DataFrame({"site": ["A"]}), ">=", 5.0, [(0, 0, 1.0)]),
+    ]
+    problem = PlanProblem("named", [ColumnBlock("x", pd.DataFrame({"site": ["A"]}))], rows)
+    frame = elastic(problem, {"carbon": 1.0}, EXACT)
+    assert frame[["limit", "shortfall", "bound"]].to_numpy().tolist() == [["grid", 2.0, 3.0]]
 
 
 def test_an_unknown_family_is_an_input_error():
