@@ -231,14 +231,17 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--frames")
+    parser.add_argument("--out", help="write every changed cell and the check that saw it to this CSV file")
     given = parser.parse_args()
     names = None if given.frames is None else given.frames.split(",")
     caught = cells_in_all = 0
     for folder in given.plans:
         table = tamper(load_plan(folder), names, given.each, given.seed)
+        if given.out:
+            table.assign(plan=folder).to_csv(given.out, mode="a", index=False)
         seen = table["caught_by"].notna()
         caught, cells_in_all = caught + int(seen.sum()), cells_in_all + len(table)
-        print(f"{folder}: {int(seen.sum())} of {len(table)} cells caught")
+        print(f"{folder}: {int(seen.sum())} of {len(table)} cells caught", flush=True)
         counted = table.assign(escaped=~seen).groupby(["frame", "column"], sort=False)["escaped"]
         both = counted.agg(["sum", "size"]).reset_index()
         for row in both[both["sum"] > 0].itertuples(index=False):

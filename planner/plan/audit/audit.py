@@ -17,7 +17,7 @@ from planner.plan.audit.facility import (
     site_checks,
 )
 from planner.plan.audit.facts import Facts
-from planner.plan.audit.money import api_costs, cost_checks, ledger_checks
+from planner.plan.audit.money import api_costs, cost_checks, ledger_checks, payment_checks, view_checks
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.orders import date_checks, fleet_checks, order_checks
 from planner.plan.audit.report import AuditReport, Check, breaches, report_of
@@ -159,6 +159,8 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             cost_checks.known_lines,
             cost_checks.counted_lines,
             *ledger_checks.CHECKS,
+            *payment_checks.CHECKS,
+            *view_checks.CHECKS,
             headline_checks.objective,
             headline_checks.total_cost,
             headline_checks.effective_tokens,

@@ -177,6 +177,65 @@ def beside(stated: pd.Series, own: pd.Series, absent: float = 0.0) -> pd.DataFra
     return both.reset_index()
 
 
+def alike(check: str, family: str, stated: pd.DataFrame, own: pd.DataFrame, key: Sequence[str]) -> Check:
+    """Return the check that a stored frame is the recomputed one: the same rows by key, the same value in every column.
+
+    Numbers are compared as numbers (two blanks are alike), words, dates and yes or no by being the same. Columns that
+    are not recomputed, or that an older plan does not have, are not looked at.
+
+    Parameters
+    ----------
+    stated, own
+        The frame of the plan; what it should be.
+    key
+        Columns that tell the rows apart; rows alike in all of them are taken in order.
+    """
+    names = [name for name in own.columns if name in stated.columns and name not in key]
+    left, right = (_rows_by_key(frame, key, names) for frame in (stated, own))
+    index = left.index.union(right.index, sort=False)
+    rows = index.to_frame(index=False)
+    there = [pd.Series(1.0, index=side.index).reindex(index).fillna(0.0) for side in (left, right)]
+    parts = [rows.assign(column="row", left=there[0].to_numpy(), right=there[1].to_numpy())]
+    both = ((there[0] + there[1]) == 2.0).to_numpy()
+    for name in names:
+        mine, theirs = left[name].reindex(index)[both], right[name].reindex(index)[both]
+        if pd.api.types.is_numeric_dtype(own[name]) and not pd.api.types.is_bool_dtype(own[name]):
+            values = [pd.to_numeric(side, errors="coerce").to_numpy(float) for side in (mine, theirs)]
+            blank = np.isnan(values[0]) & np.isnan(values[1])
+            values = [np.where(blank, 0.0, side) for side in values]
+        else:
+            same = np.array(
+                [as_text(a) == as_text(b) for a, b in zip(mine, theirs, strict=True)], dtype=float
+            )
+            values = [same, np.ones(len(same))]
+        parts.append(rows[both].assign(column=name, left=values[0], right=values[1]))
+    return compare(check, family, pd.concat(parts, ignore_index=True), "==", floor=1e-3)
+
+
+def _rows_by_key(frame: pd.DataFrame, key: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+    labels = [
+        pd.Series([as_text(value) for value in frame[name]], index=frame.index, name=name) for name in key
+    ]
+    copies = (
+        pd.concat(labels, axis=1).groupby(list(key)).cumcount().rename("copy") if len(frame) else pd.Series()
+    )
+    index = pd.MultiIndex.from_arrays([*labels, copies], names=[*key, "copy"])
+    return frame[list(names)].set_axis(index, axis="index")
+
+
+def as_text(value: object) -> str:
+    """Return a cell as text: blanks empty, dates by their day, whole numbers without a point.
+
+    >>> as_text(pd.Timestamp("2027-01-01")), as_text(2.0), as_text(float("nan")), as_text(True)
+    ('2027-01-01', '2', '', 'True')
+    """
+    if isinstance(value, pd.Timestamp):
+        return value.date().isoformat()
+    if value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
 def keyed(values: Mapping[Any, float], names: Sequence[str]) -> pd.Series:
     """Return numbers by label, such as ``{("hall", "2027-Q1"): 400.0}``, as a series with named levels."""
     columns = list(zip(*values, strict=True)) or [()] * len(names)

@@ -137,7 +137,10 @@ def milestone_payments(books: Books, bought: pd.DataFrame) -> dict[str, pd.DataF
         ends = pd.Series(periods["end_date"].to_numpy()[place], index=bought.index)
         early = ((due - begins) * 2 < (ends - begins)) | (plain & days.le(0.0))
         result[name] = bought.assign(
-            period=periods.index[place], milestone_fraction=share, timing=np.where(early, "start", "mid")
+            due_date=due,
+            period=periods.index[place],
+            milestone_fraction=share,
+            timing=np.where(early, "start", "mid"),
         )
     return result
 
