@@ -175,6 +175,9 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             headline_checks.horizon_hours,
             headline_checks.liability_after_horizon,
             headline_checks.headline_lists,
+            headline_checks.finance_totals,
+            headline_checks.model_size,
+            headline_checks.stated_terms,
             headline_checks.proof,
             headline_checks.same_inputs,
         )

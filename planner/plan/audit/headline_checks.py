@@ -13,8 +13,9 @@ from planner.plan.audit.facts import at
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.api_costs import SERVICE, api_made, routed_requests
 from planner.plan.audit.money.hardware_costs import term_time
+from planner.plan.audit.money.ledger_checks import OPERATING
 from planner.plan.audit.money.write_offs import own_write_offs
-from planner.plan.audit.report import Check, beside, breaches, compare, total
+from planner.plan.audit.report import Check, alike, beside, breaches, compare, total, worst
 from planner.plan.bound import BOUND
 from planner.tables.cost_lines import lines_with
 from planner.units import SECONDS_PER_HOUR
@@ -239,20 +240,98 @@ def liability_after_horizon(books: Accounts) -> Check:
 
 
 def headline_lists(books: Accounts) -> Check:
-    """Return the check that the headline's lists of orders, fleet and site power say what the frames say."""
-    measured = {
-        "orders": ("units", ["offer", "mode", "product", "site", "cooling", "period"]),
-        "fleet": ("units", ["product", "site", "cooling", "mode", "phase", "period"]),
-        "site_power": ("peak_kw", ["site", "period", "level"]),
+    """Return the check that every list of the headline says, cell by cell, what its frame says.
+
+    The fleet is listed by product and place, its offers added up.
+    """
+    frames, headline = books.plan.frames, books.plan.headline
+    unit = ["product", "site", "cooling", "mode", "phase", "period"]
+    listed = {
+        "orders": (books["orders"], ["offer", "site", "cooling", "period"]),
+        "fleet": (books["fleet"].groupby(unit, as_index=False, sort=False)["units"].sum(), unit),
+        "site_power": (books["site_power"], ["site", "period", "level"]),
+        "marginal_costs": (frames.get("marginal_costs"), ["kind", "phase", "workload", "region", "period"]),
+        "baselines": (frames.get("baselines"), ["baseline"]),
     }
-    parts = []
-    for name, (column, key) in measured.items():
-        listed = pd.DataFrame(books.plan.headline[name], columns=[*key, column])
-        frame = books[name]
-        parts.append(
-            beside(total(listed[column], listed, key), total(frame[column], frame, key)).assign(list=name)
-        )
-    return compare("headline_lists", "headline", pd.concat(parts, ignore_index=True), "==")
+    parts = [
+        _listed(name, headline.get(name), frame, key)
+        for name, (frame, key) in listed.items()
+        if frame is not None
+    ]
+    finance = headline.get("finance") or {}
+    case = books["investment"]
+    parts.append(_listed("investment", finance.get("investment"), case, ["baseline", "measure"]))
+    return worst("headline_lists", "headline", parts)
+
+
+def _listed(name: str, rows: object, frame: pd.DataFrame, key: list[str]) -> Check:
+    """Return the check of one list against the columns of its frame; an older plan may have no such list."""
+    table = pd.DataFrame(list(rows) if isinstance(rows, (list, tuple)) else [])
+    if (table.empty and frame.empty) or rows is None:
+        return alike(name, "headline", frame.iloc[:0], frame.iloc[:0], key)
+    columns = [column for column in frame.columns if column in table.columns]
+    return alike(name, "headline", table, frame[columns], [column for column in key if column in columns])
+
+
+def finance_totals(books: Accounts) -> Check:
+    """Return the check of what finance reads first: capex, opex, expense, idle part, book value, what is still owed."""
+    stated, own = books.plan.headline.get("finance") or {}, books.ledger
+    inside = set(books.facts.periods.index)
+    paid = own[own["timing"].ne("end")].groupby("kind")["amount"].sum()
+    spent = books["accounting"]
+    spent = spent[spent["period"].isin(inside) & spent["category"].isin(OPERATING)]
+    value, termed = books["book_value"], books["commitments"]
+    last = books.facts.periods.index[-1]
+    figures = {
+        "capex_paid": paid.get("capex", 0.0),
+        "opex_paid": paid.get("opex", 0.0),
+        "expense": spent["amount"].sum(),
+        "idle_expense": spent.loc[spent["use"] == "idle", "amount"].sum(),
+        "book_value_at_horizon_end": value.loc[value["period"] == last, "closing"].sum(),
+        "owed_after_horizon": termed["owed_after_horizon"].sum(),
+        "charged_for_commitments": termed["charge_at_horizon_end"].sum(),
+    }
+    rows = [
+        {"figure": name, "left": float(stated[name]), "right": float(figure)}
+        for name, figure in figures.items()
+        if name in stated
+    ]
+    return compare(
+        "finance_totals", "headline", pd.DataFrame(rows, columns=["figure", "left", "right"]), "=="
+    )
+
+
+def model_size(books: Accounts) -> Check:
+    """Return the check that variables and constraints by family add up to those of the model."""
+    headline = books.plan.headline
+    rows = [
+        {
+            "counted": name,
+            "left": float(headline[name]),
+            "right": float(sum(headline[f"{name}_by_family"].values())),
+        }
+        for name in ("variables", "constraints")
+        if name in headline and f"{name}_by_family" in headline
+    ]
+    return compare("model_size", "headline", pd.DataFrame(rows, columns=["counted", "left", "right"]), "==")
+
+
+def stated_terms(books: Accounts) -> Check:
+    """Return the check that currency, objective, hash, warnings and the nature of tokens are those of the inputs."""
+    headline, scenario = books.plan.headline, books.facts.scenario
+    shapes = scenario.tables["shapes"]
+    opaque = shapes["output_tokens"].isna()
+    own = {
+        "currency": scenario.settings.currency,
+        "minimised": scenario.settings.objective,
+        "input_hash": scenario.input_hash,
+        "warnings": list(scenario.warnings),
+        "nominal_tokens": bool(opaque.any()),
+        "requested_gap": None,
+    }
+    rows = pd.DataFrame({"statement": [name for name in own if name in headline and own[name] is not None]})
+    wrong = [headline[name] != own[name] for name in rows["statement"]]
+    return breaches("stated_terms", "headline", rows, wrong, ["statement"])
 
 
 def proof(books: Accounts) -> Check:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -210,6 +210,20 @@ def alike(check: str, family: str, stated: pd.DataFrame, own: pd.DataFrame, key:
             values = [same, np.ones(len(same))]
         parts.append(rows[both].assign(column=name, left=values[0], right=values[1]))
     return compare(check, family, pd.concat(parts, ignore_index=True), "==", floor=1e-3)
+
+
+def worst(check: str, family: str, parts: Sequence[Check]) -> Check:
+    """Return several checks as one: that of the part that is furthest from holding, with the rows of all."""
+    rows = sum(part.rows for part in parts)
+    if not rows:
+        return Check(check, family, NOTHING, 0.0, 0.0, 0.0, 0.0, True, 0)
+    far = max(
+        (part for part in parts if part.rows), key=lambda part: part.difference / (part.tolerance or 1.0)
+    )
+    named = f"{far.check}: {far.scope}"
+    return replace(
+        far, check=check, family=family, scope=named, passed=all(part.passed for part in parts), rows=rows
+    )
 
 
 def _rows_by_key(frame: pd.DataFrame, key: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
