@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from plan_cases import CASES
+from plan_cases import CASES, base_tables, scenario_of
 
 import planner.coefficients.build as model
 from planner.inputs.windows import hour_shares, parse_hours, parse_months
@@ -60,3 +60,20 @@ def test_hours_of_a_site_are_every_hour_of_the_calendar_once():
         assert meter.by_month(meter.weight).sum() == pytest.approx(periods["hours"].sum())
         drawn = pd.Series(3.0, index=pd.MultiIndex.from_product([periods.index, ["b1"]]))
         assert meter.peaks(meter.kw(drawn), np.ones(len(every), dtype=bool)) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("max_blocks", [6, pytest.param(0, marks=pytest.mark.slow)])
+def test_charges_and_tiers_per_day_pass_the_audit(max_blocks):
+    tables = base_tables()
+    charge = tables["tariffs"][2] | {"component": "daily", "price": 0.5, "price_unit": "kw_day"}
+    weekend = charge | {"component": "weekend", "day_type": "weekend", "hours": None, "minimum_kw": 60}
+    tier = tables["tariffs"][0] | {"tier_of": "use", "tier_unit": "kwh_day"}
+    tables["tariffs"] += [
+        charge,
+        weekend,
+        tier | {"component": "low", "price": 0.02, "tier_from": 0},
+        tier | {"component": "high", "price": 0.05, "tier_from": 1_000},
+    ]
+    plan = run_plan(scenario_of(tables, max_blocks=max_blocks), RunOptions(baselines=False))
+    assert {"daily", "weekend"} <= set(plan["billed_peaks"]["component"])
+    assert audit_plan(plan).failures.to_dict("records") == []
