@@ -858,7 +858,7 @@ CASES = {
 
 BESIDE_THEIR_CASES = {
     "cost carbon_offset",
-    "investment",
+    *("investment", "loans"),
     *("ordered_in_time", "commissioned", "date_order", "deposits", "rented_hours"),
     *("minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),

@@ -209,14 +209,18 @@ def open_sites(books: Books) -> Check:
 
 
 def open_to_serve(books: Books) -> Check:
-    """Return the check that a cloud region whose opening costs something is open where it serves or a lot stands."""
+    """Return the check that a cloud region with a cost of opening is open where it serves, also after a loss."""
     stated = books["sites"]
     costly = costly_sites(books).index
     cloud = books.facts.sites.index[books.facts.sites["kind"].eq("cloud")]
     flows, fleet = books.flows, books["fleet"]
     lots = fleet[fleet["offer"].astype(str).str.startswith(LOT)]
+    lost = books["failure_flows"]
+    served = pd.concat(
+        [frame[[*SITE_PERIOD, "requests_per_s"]] for frame in (flows, lost)], ignore_index=True
+    )
     used = pd.concat(
-        [flows.assign(used=flows["requests_per_s"]), lots.assign(used=lots["units"])], ignore_index=True
+        [served.assign(used=served["requests_per_s"]), lots.assign(used=lots["units"])], ignore_index=True
     )
     used = used[used["site"].isin(costly.intersection(cloud)) & (used["used"] > USED)]
     rows = used[SITE_PERIOD].drop_duplicates()

@@ -8,6 +8,7 @@ import pandas as pd
 from planner.plan.audit.facts import BOUGHT_OR_TERMED
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.hardware_costs import milestone_payments
+from planner.plan.audit.orders.last_days import last_day_to_order
 from planner.plan.audit.report import Check, alike, total
 
 CHARGES = ("freight", "duty", "tax")
@@ -29,7 +30,8 @@ QUOTE = ["vendor", "quarter", "mode", "product", "offer"]
 def payments(books: Accounts) -> Check:
     """Return the check of every payment of a purchase: its day, its milestone, whom it goes to, and the amount.
 
-    The price by milestone, charges with the delivery, installation on the first day of the order's period.
+    The price by milestone, charges with the delivery, installation on the last day to order, reckoned at the
+    start of its period.
     """
     orders = books.orders[books.orders["mode"].eq("purchase")]
     whole = orders["units"] * orders["paid_price"]
@@ -47,13 +49,18 @@ def payments(books: Accounts) -> Check:
             ]
         if milestone == "order":
             first = dated.assign(
-                due_date=books.period_of(orders, "start_date"), period=orders["period"], timing="start"
+                due_date=last_day_to_order(books).loc[orders.index], period=orders["period"], timing="start"
             )
             share = orders["installation_fraction"].astype(float).fillna(0.0)
             parts.append(first.assign(line="installation", amount=whole * share))
     own = pd.concat(parts, ignore_index=True)
-    own = own.loc[own["amount"] != 0.0, [*DUE, "amount"]]
+    own = _bought(books, own.loc[own["amount"] != 0.0, [*DUE, "amount"]])
     return alike("payments", "orders", books["payments"], own, DUE)
+
+
+def _bought(books: Accounts, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a plan; a bound in fractions of units buys nothing and asks for nothing."""
+    return rows.iloc[:0] if books.plan.headline.get("relaxed") else rows
 
 
 def _vendors(books: Accounts, offers: pd.Series) -> np.ndarray:
@@ -101,7 +108,7 @@ def rfq(books: Accounts) -> Check:
         )
     names = [*QUOTE, "units", "orders", "first_order_by", "first_delivery_by", "sites", "quote_price"]
     names += ["quote_currency", "price_unit", "payment_terms", "unit_price", "cost"]
-    return alike("rfq", "orders", books["rfq"], pd.DataFrame(rows, columns=names), QUOTE)
+    return alike("rfq", "orders", books["rfq"], _bought(books, pd.DataFrame(rows, columns=names)), QUOTE)
 
 
 def terms_of_payment(offer: pd.Series) -> str:
@@ -132,7 +139,8 @@ def payments_sum(books: Accounts) -> Check:
     paid = own[own["line"].isin(lines) & own["offer"].isin(bought)]
     left = total(stated["amount"], stated, key).rename("amount").reset_index()
     right = total(paid["amount"], paid, key).rename("amount").reset_index()
-    return alike("payments_sum", "orders", left[left["amount"] != 0.0], right[right["amount"] != 0.0], key)
+    right = _bought(books, right[right["amount"] != 0.0])
+    return alike("payments_sum", "orders", left[left["amount"] != 0.0], right, key)
 
 
 CHECKS = (payments, payments_sum, rfq)
