@@ -53,7 +53,7 @@ def formula_checks(content: Content, calculation: Calculation, tables: PlanTable
     checks = []
     for line in sorted(calculation.lines, key=line_rank):
         places = [at.constant for at, _ in calculation.lines[line]]
-        carried = " (carried as value)" if line in calculation.carried else ""
+        carried = " (as planned x price ratio)" if line in calculation.carried else ""
         checks.append(
             Check(
                 f"Cost line {words(line).lower()}: formula = ledger",
@@ -96,6 +96,28 @@ def _ledger(tables: PlanTables, column: str, line: str = "") -> str:
     where = [*COUNTED, *((("line", "=", line),) if line else ())]
     tests = [f'({tables.column("costs", name)}{sign}"{value}")' for name, sign, value in where]
     return f"SUMPRODUCT({'*'.join(tests)},{tables.column('costs', column)})"
+
+
+def row_checks(differ: str, calculation: Calculation) -> list[Check]:
+    """Return the checks of Calc as it stands now: rows against the row as a whole, and the unit cost."""
+    unit, tokens, present = (
+        f"Calc!{at.constant}"
+        for at in (calculation.unit_cost, calculation.tokens_discounted, calculation.present_value)
+    )
+    return [
+        Check(
+            "Calc with the inputs of now: rows whose cells differ from the row computed as a whole",
+            f"{len(calculation.rows)} rows",
+            f"=SUM({differ})",
+            0.0,
+        ),
+        Check(
+            "Calc with the inputs of now: unit cost x discounted tokens = present value",
+            "horizon",
+            f"={unit}*{tokens}",
+            f"=IF({tokens}=0,0,{present})",
+        ),
+    ]
 
 
 def proof_checks(proved: Sequence[Proved]) -> list[Check]:

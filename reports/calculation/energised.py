@@ -6,7 +6,8 @@ import numpy as np
 
 from reports import styles
 from reports.calculation.halls import Place
-from reports.calculation.hardware import cheapest_purchase, sinking_fund
+from reports.calculation.hardware import cheapest_purchase
+from reports.calculation.residual import sinking_fund
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
 from reports.content import by_period

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reports import styles
-from reports.calculation.hardware import sinking_fund
+from reports.calculation.residual import sinking_fund
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
 from reports.content import by_period

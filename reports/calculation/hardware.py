@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reports import styles
+from reports.calculation.residual import residual_rows
 from reports.calculation.rows import At, Rows
 from reports.calculation.timeline_rows import Clock
 from reports.content import by_period
@@ -20,7 +21,7 @@ def hardware_rows(rows: Rows, time: Clock) -> None:
     if len(bought):
         costs = _purchase(rows, time, bought)
         _installation(rows, costs)
-        _residual(rows, time, bought, costs)
+        residual_rows(rows, time, bought, costs)
     _maintenance(rows, time)
 
 
@@ -144,119 +145,6 @@ def _installation(rows: Rows, costs: dict[str, At]) -> None:
     if term_stated(rows, leases, ("installation_fraction",)):
         return
     rows.line_total("installation", "Installation, freight and duty", parts, "start", rows.content.currency)
-
-
-def _residual(rows: Rows, time: Clock, bought: pd.DataFrame, costs: dict[str, At]) -> None:
-    method = rows.content.settings.get("residual_method", "market")
-    if method == "none":
-        return
-    rows.title("Market value at the end of the horizon")
-    shares = {}
-    for offer in costs:
-        ages = ages_at_end(rows, bought[bought["offer"] == offer])
-        product = offer_product(rows, offer)
-        if method == "sinking_fund":
-            shares[offer] = _sinking_fund_share(rows, time, offer, product, ages)
-        else:
-            life = rows.inputs.number("products", [product], "life_years")
-            share = market_share(rows.content.table("residuals"), _asset_class(rows, product), ages, life)
-            shares[offer] = rows.plan_values(
-                "Value left of units ordered",
-                offer,
-                "",
-                "table residuals, by age",
-                "fraction",
-                share,
-                styles.PERCENT_PLAIN,
-                total=False,
-            )
-    parts = [
-        rows.formula(
-            "Residual value",
-            offer,
-            "all sites",
-            "purchase x value left",
-            rows.content.currency,
-            f"-{time.last.here}*SUMPRODUCT({costs[offer].across},{shares[offer].across})",
-        )
-        for offer in costs
-    ]
-    parts += _sold_again(rows)
-    rows.line_total("hardware_residual", "Residual value of hardware", parts, "end", rows.content.currency)
-
-
-def _sold_again(rows: Rows) -> list[At]:
-    """Return the row of value at the end that units taken out again no longer have, as planned; none where none is."""
-    sold = rows.content.frame("resales", ["units", "residual_forgone"])
-    if sold.empty:
-        return []
-    names = list(rows.content.timeline.names)
-    amount = np.where(np.arange(len(names)) == len(names) - 1, sold["residual_forgone"].sum(), 0.0)
-    title = "Residual value of units taken out before the end"
-    return [rows.plan_values(title, "all offers", "all sites", "resales", rows.content.currency, amount)]
-
-
-def ages_at_end(rows: Rows, orders: pd.DataFrame) -> np.ndarray:
-    """Return years in service at the end of the horizon of units ordered in each period (0 where none is)."""
-    timeline = rows.content.timeline
-    place = {name: index for index, name in enumerate(timeline.names)}
-    ages = np.zeros(len(timeline.names))
-    for ordered, served in zip(orders["period"], orders["in_service_period"], strict=True):
-        ages[place[ordered]] = timeline.end_years[-1] - timeline.start_years[place[served]]
-    return ages
-
-
-def market_share(
-    residuals: pd.DataFrame, asset_class: str, ages: np.ndarray, life_years: float
-) -> np.ndarray:
-    """Return market value over price by age: linear between ages, flat beyond the last stated one.
-
-    0 without an asset class, and from the end of the unit's life on: it has been taken out.
-    """
-    chosen = (
-        residuals[residuals["asset_class"] == asset_class].sort_values("age_years")
-        if len(residuals)
-        else residuals
-    )
-    if not len(chosen):
-        return np.zeros(len(ages))
-    left = np.interp(ages, chosen["age_years"].to_numpy(float), chosen["residual_fraction"].to_numpy(float))
-    return np.where(ages < life_years, left, 0.0)
-
-
-def _sinking_fund_share(rows: Rows, time: Clock, offer: str, product: str, ages: np.ndarray) -> At:
-    life = rows.inputs.cell("products", [product], "life_years") or 1.0
-    age = rows.plan_values(
-        "Age at the end of units ordered", offer, "", "years in service", "years", ages, "0.00", total=False
-    )
-    return rows.formula(
-        "Value left; column H: life in years",
-        offer,
-        "",
-        "sinking fund",
-        "fraction",
-        sinking_fund(time.rate, age.here, "{H}"),
-        life,
-        styles.PERCENT_PLAIN,
-        "0.0",
-    )
-
-
-def sinking_fund(rate: str, age: str, life: str) -> str:
-    """Return the formula of the value left after ``age`` of ``life`` years by the sinking-fund rule."""
-    used = f"MIN({age},{life})"
-    return f"IF({rate}=0,1-{used}/{life},1-((1+{rate})^{used}-1)/((1+{rate})^{life}-1))"
-
-
-def offer_product(rows: Rows, offer: str) -> str:
-    """Return the product of an offer."""
-    offers = rows.content.table("offers")
-    return str(offers.loc[offers["offer"] == offer, "product"].iloc[0])
-
-
-def _asset_class(rows: Rows, product: str) -> str:
-    products = rows.content.table("products")
-    return str(products.loc[products["product"] == product, "asset_class"].iloc[0])
 
 
 def _maintenance(rows: Rows, time: Clock) -> None:

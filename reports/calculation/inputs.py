@@ -37,6 +37,8 @@ class LiveInput:
         Defined name; empty for none.
     constant
         True for a unit factor, which nobody changes.
+    low, high
+        Limits of a value that may be entered; None for none.
     """
 
     path: str
@@ -50,6 +52,8 @@ class LiveInput:
     confidence: str = ""
     name: str = ""
     constant: bool = False
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass
@@ -66,9 +70,25 @@ class LiveInputs:
             self.found.append(live)
         return f"{SHEET}!${VALUE_COLUMN}${self.places[live.path]}"
 
-    def factor(self, path: str, meaning: str, unit: str, value: float, name: str) -> str:
+    def factor(
+        self,
+        path: str,
+        meaning: str,
+        unit: str,
+        value: float,
+        name: str,
+        limits: tuple[float, float] = (-1.0, 10.0),
+    ) -> str:
         """Return the reference of a scalar that belongs to no table."""
-        return self._reference(LiveInput(path, "all", meaning, unit, value, confidence="policy", name=name))
+        low, high = limits
+        return self._reference(
+            LiveInput(path, "all", meaning, unit, value, confidence="policy", name=name, low=low, high=high)
+        )
+
+    @staticmethod
+    def planned(reference: str) -> str:
+        """Return the reference of the value that the plan was made with."""
+        return reference.replace(f"{SHEET}!${VALUE_COLUMN}$", f"{SHEET}!${PLANNED_COLUMN}$")
 
     def constant(self, meaning: str, unit: str, value: float) -> str:
         """Return the reference of a unit factor."""
@@ -92,6 +112,8 @@ class LiveInputs:
             source=_word(row, "source"),
             source_date=_word(row, "source_date"),
             confidence=_word(row, "confidence"),
+            low=declared.low,
+            high=declared.high,
         )
         return self._reference(live)
 

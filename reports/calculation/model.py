@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reports import styles
+from reports.calculation.driven import driven_rows
 from reports.calculation.energised import energised_rows
 from reports.calculation.facility import facility_rows
 from reports.calculation.halls import hall_rows
@@ -20,7 +21,6 @@ from reports.calculation.running import electricity_rows
 from reports.calculation.timeline_rows import Clock, clock
 from reports.calculation.tokens import token_rows
 from reports.content import Content
-from reports.costs import counted, line_rank
 from reports.labels import words
 
 
@@ -37,7 +37,7 @@ class Calculation:
     lines
         Cost line -> rows of the sheet that hold its amounts.
     carried
-        Cost lines that are carried as values of the plan because no formula is known.
+        Cost lines whose amounts as planned are moved by the ratio of their prices only.
     total, present_value, tokens, tokens_discounted, unit_cost
         Rows of the results.
     """
@@ -63,7 +63,7 @@ def build_calculation(content: Content) -> Calculation:
     energised_rows(rows, time)
     facility_rows(rows, time)
     electricity_rows(rows, time)
-    carried = _carried(rows)
+    carried = driven_rows(rows, lambda cost: timing_of(content, cost))
     total, present = _totals(rows, time)
     tokens = token_rows(rows)
     discounted = rows.formula(
@@ -89,32 +89,6 @@ def build_calculation(content: Content) -> Calculation:
     return Calculation(
         rows.found, rows.inputs.found, rows.lines, carried, total, present, tokens, discounted, unit
     )
-
-
-def _carried(rows: Rows) -> tuple[str, ...]:
-    """Append the cost lines without a formula as values of the plan, one row per line and time of payment."""
-    costs = counted(rows.content)
-    left = sorted(set(costs["line"]) - set(rows.lines), key=line_rank)
-    if not left:
-        return ()
-    rows.title("Lines carried as values of the plan (no formula)")
-    for line in left:
-        own = costs[costs["line"] == line]
-        timings = own.apply(lambda cost: timing_of(rows.content, cost), axis=1)
-        for timing in ("start", "mid", "end"):
-            part = own[timings == timing]
-            if len(part):
-                amounts = (
-                    part.groupby("period")["amount"]
-                    .sum()
-                    .reindex(list(rows.content.timeline.names))
-                    .fillna(0.0)
-                )
-                at = rows.plan_values(
-                    words(line), "", "", "costs", rows.content.currency, amounts, styles.MONEY_PLAIN
-                )
-                rows.line_total(line, words(line), [at], timing, rows.content.currency)
-    return tuple(left)
 
 
 def timing_of(content: Content, cost: pd.Series) -> Timing:

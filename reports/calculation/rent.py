@@ -66,16 +66,24 @@ def _beyond(rows: Rows, time: Clock) -> None:
     ]
     parts = [
         rows.formula(
-            "Charge",
+            "Charge; column H: price now / as planned",
             offer,
             "all sites",
-            "rent left x (1 - worth)",
+            "rent left x (1 - worth) x price ratio",
             currency,
-            f"{time.last.here}*(SUM({rent_at.across})-SUMPRODUCT({rent_at.across},{worth_at.across}))",
+            f"{time.last.here}*(SUM({rent_at.across})-SUMPRODUCT({rent_at.across},{worth_at.across}))*{{H}}",
+            _price_ratio(rows, offer),
+            constant_form=styles.FACTOR,
         )
         for offer, rent_at, worth_at in zip(by_offer["rent"]["offer"], left, worth, strict=True)
     ]
     rows.line_total("commitment_after_horizon", "Terms that outlive the horizon", parts, "end", currency)
+
+
+def _price_ratio(rows: Rows, offer: str) -> str | float:
+    """Return the formula of an offer's price now over its price as planned, 1 where it has none."""
+    price = offer_price(rows, offer)
+    return f"{price}/({rows.inputs.planned(price)})" if price else 1.0
 
 
 def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
-from planner.tables.cost_lines import OWED_LINES
 from reports import styles
+from reports.calculation.demand_charges import demand_charge_rows
+from reports.calculation.load import demand_change, hourly_energy, load_power, pue_change
 from reports.calculation.rows import At, Rows
+from reports.calculation.tariff_cells import tariff_change
 from reports.calculation.timeline_rows import Clock
-from reports.content import by_period
 
 
 def electricity_rows(rows: Rows, time: Clock) -> None:
@@ -18,21 +21,14 @@ def electricity_rows(rows: Rows, time: Clock) -> None:
     if len(energy):
         drawn = _energy(rows)
         _carbon(rows, drawn)
-    if len(charged_peaks(rows)):
-        _demand(rows)
-    _plan_lines(rows)
+    demand_charge_rows(rows)
 
 
 def _energy(rows: Rows) -> dict[str, At]:
+    """Append IT energy, PUE, price and cost by site, and what changed requests of each workload add."""
     rows.title("Energy")
-    names, currency = list(rows.content.timeline.names), rows.content.currency
-    energy = rows.content.frame("energy")
-    energy = energy.assign(
-        paid=energy["kwh"] * energy["price_per_kwh"], whole=energy["price_per_kwh"] * energy["hours"]
-    )
-    kwh, paid, whole, hours = (
-        by_period(energy, ["site"], name, rows.content.timeline) for name in ("kwh", "paid", "whole", "hours")
-    )
+    energy = hourly_energy(rows)
+    load = load_power(rows, energy)
     change = rows.inputs.factor(
         "energy price change",
         "change of every energy price, -0.1 is ten percent less",
@@ -40,39 +36,101 @@ def _energy(rows: Rows) -> dict[str, At]:
         0.0,
         "EnergyPriceChange",
     )
-    drawn, price = {}, {}
-    for index, site in enumerate(kwh["site"].astype(str)):
-        amount = kwh[names].iloc[index].to_numpy(float)
-        drawn[site] = rows.plan_values(
-            "Energy at the meter", "", site, "energy", "kWh", amount, styles.MONEY_PLAIN
-        )
-    for index, site in enumerate(kwh["site"].astype(str)):
-        used, spent = kwh[names].iloc[index].to_numpy(float), paid[names].iloc[index].to_numpy(float)
-        flat = whole[names].iloc[index].to_numpy(float) / hours[names].iloc[index].to_numpy(float)
-        mean = np.divide(spent, used, out=flat.copy(), where=used > 0)
-        price[site] = rows.plan_values(
-            "Energy price, mean of the hours used",
+    used = {site: _site_energy(rows, str(site), own, load) for site, own in energy.groupby("site")}
+    drawn = {
+        site: rows.formula(
+            "Energy at the meter, now",
             "",
             site,
-            "tariff, by hour",
-            f"{currency}/kWh",
-            mean,
-            "0.000000",
-            total=False,
+            "planned + IT x change of PUE + changed load",
+            "kWh",
+            use.kwh,
+            form=styles.MONEY_PLAIN,
         )
+        for site, use in used.items()
+    }
     parts = [
         rows.formula(
             "Energy cost",
             "",
             site,
             "kWh x price x (1 + change)",
-            currency,
-            f"{drawn[site].here}*{price[site].here}*(1+{change})",
+            rows.content.currency,
+            f"({use.cost}{tariff_change(rows, site, drawn[site])})*(1+{change})*(1+{use.price_change})",
         )
-        for site in drawn
+        for site, use in used.items()
     ]
-    rows.line_total("energy", "Energy", parts, "mid", currency)
+    rows.line_total("energy", "Energy", parts, "mid", rows.content.currency)
     return drawn
+
+
+@dataclass(frozen=True)
+class _Use:
+    """Formulas of a site's energy and of its cost, and the cell that changes its energy price."""
+
+    kwh: str
+    cost: str
+    price_change: str
+
+
+def _site_energy(rows: Rows, site: str, energy: pd.DataFrame, load: pd.DataFrame) -> _Use:
+    """Append a site's planned energy and prices, and those of each workload's load, as values of the plan."""
+    it_kwh, whole = energy["it_kwh"].sum(), energy["whole_kwh"].sum()
+    added = pue_change(rows, site, float(whole / it_kwh)) if it_kwh > 0 else "0"
+    per_kwh = f"{rows.content.currency}/kWh"
+
+    def values(
+        label: str, amounts: np.ndarray, unit: str, form: str, item: str = "", total: bool = False
+    ) -> At:
+        return rows.plan_values(label, item, site, "energy", unit, amounts, form, total)
+
+    def price(weight: pd.Series) -> np.ndarray:
+        return _mean(rows, energy, energy["price_per_kwh"], weight)
+
+    planned = values(
+        "Energy at the meter, planned", _sum(rows, energy, energy["kwh"]), "kWh", MONEY, total=True
+    )
+    it_at = values("IT energy", _sum(rows, energy, energy["it_kwh"]), "kWh", MONEY, total=True)
+    paid = values("Energy price, mean of the hours used", price(energy["kwh"]), per_kwh, PRICE)
+    paid_it = values("Energy price, mean by IT energy", price(energy["it_kwh"]), per_kwh, PRICE)
+    kwh, cost = [planned.here, f"{it_at.here}*{added}"], [f"{planned.here}*{paid.here}"]
+    cost.append(f"{it_at.here}*{added}*{paid_it.here}")
+    mine = load[load["site"] == site]
+    for workload in dict.fromkeys(mine["workload"]):
+        own = mine[mine["workload"] == workload].set_index(["period", "block"])["load_kw"]
+        kw = own.reindex(pd.MultiIndex.from_frame(energy[["period", "block"]])).fillna(0.0).to_numpy(float)
+        it = pd.Series(kw * energy["hours"].to_numpy(float), index=energy.index)
+        if not it.sum() > 0:
+            continue
+        need = values("IT energy of its load", _sum(rows, energy, it), "kWh", MONEY, workload, True)
+        pue = values(
+            "PUE of its load", _mean(rows, energy, energy["pue"], it), "ratio", styles.RATIO, workload
+        )
+        at = values("Energy price of its load", price(it * energy["pue"]), per_kwh, PRICE, workload)
+        more = f"{demand_change(rows, workload)}*{need.here}*({pue.here}+{added})"
+        kwh.append(more)
+        cost.append(f"{more}*{at.here}")
+    cell = rows.inputs.factor(
+        f"energy price change of {site}", "change of the energy prices of one site", "fraction", 0.0, ""
+    )
+    return _Use("+".join(kwh), "+".join(cost), cell)
+
+
+MONEY, PRICE = styles.MONEY_PLAIN, "0.000000"
+
+
+def _sum(rows: Rows, energy: pd.DataFrame, values: pd.Series) -> np.ndarray:
+    names = list(rows.content.timeline.names)
+    return values.groupby(energy["period"]).sum().reindex(names).fillna(0.0).to_numpy(float)
+
+
+def _mean(rows: Rows, energy: pd.DataFrame, values: pd.Series, weight: pd.Series) -> np.ndarray:
+    """Return the mean by weight in each period, by hours where there is no weight."""
+    above, below = _sum(rows, energy, values * weight), _sum(rows, energy, weight)
+    flat = _sum(rows, energy, values * energy["hours"])
+    hours = _sum(rows, energy, energy["hours"])
+    flat = np.divide(flat, hours, out=np.zeros(len(hours)), where=hours > 0)
+    return np.divide(above, below, out=flat, where=below > 0)
 
 
 def _carbon(rows: Rows, drawn: dict[str, At]) -> None:
@@ -106,103 +164,3 @@ def _carbon(rows: Rows, drawn: dict[str, At]) -> None:
         for site in charged
     ]
     rows.line_total("carbon", "Carbon", parts, "mid", rows.content.currency)
-
-
-PLAN_LINES = {
-    "energy_tiers": "Energy tiers above or below the first tier's price",
-    "demand_tiers": "Demand tiers above or below the first tier's price",
-    "minimum_take": "Top-up of minimum bills",
-    "property_tax": "Property tax",
-    "coincident_peak_after_horizon": "Coincident peaks billed after the horizon, at their value on its last day",
-    "bridge_carbon": "Carbon of generation on site",
-    "ppa": "Energy contracts",
-    "ppa_offset": "Energy charges of the tariff that contracts replace",
-    "carbon_offset": "Carbon price of the grid, less that of the contracts that replace it",
-}
-"""Lines that the sheet carries as the plan has them: their parts are no product of two cells."""
-
-
-def _plan_lines(rows: Rows) -> None:
-    costs = rows.content.frame("costs", ["line", "site", "period", "amount"])
-    currency, names = rows.content.currency, list(rows.content.timeline.names)
-    for line, title in PLAN_LINES.items():
-        wide = by_period(costs[costs["line"] == line], ["site"], "amount", rows.content.timeline)
-        if wide.empty:
-            continue
-        rows.title(title)
-        parts = [
-            rows.plan_values("Amount as planned", "", str(site), "costs", currency, amount)
-            for site, amount in zip(wide["site"], wide[names].to_numpy(float), strict=True)
-        ]
-        rows.line_total(line, title, parts, "end" if line in OWED_LINES else "mid", currency)
-
-
-def charged_peaks(rows: Rows) -> pd.DataFrame:
-    """Return site, component, period, peak_kw, charge (price of one kW over the period) of all demand charges.
-
-    A charge billed by month appears with the mean of its billed kW, weighted by the price of each month.
-    """
-    names = ["site", "component", "period", "peak_kw", "price_per_kw_month", "months"]
-    peaks = rows.content.frame("peaks", names)
-    plain = peaks.assign(charge=peaks["price_per_kw_month"] * peaks["months"])
-    monthly = rows.content.frame("billed_peaks", ["site", "component", "period", "price_per_kw", "amount"])
-    summed = monthly.groupby(["site", "component", "period"], sort=False, as_index=False)[
-        ["price_per_kw", "amount"]
-    ].sum()
-    summed = summed[summed["price_per_kw"] > 0]
-    by_month = summed.assign(peak_kw=summed["amount"] / summed["price_per_kw"], charge=summed["price_per_kw"])
-    kept = ["site", "component", "period", "peak_kw", "charge"]
-    parts = [part[kept] for part in (plain, by_month) if len(part)]
-    return pd.concat(parts, ignore_index=True) if parts else plain[kept]
-
-
-def _demand(rows: Rows) -> None:
-    rows.title("Demand charges")
-    names, currency = list(rows.content.timeline.names), rows.content.currency
-    charge = charged_peaks(rows)
-    keys = ["site", "component"]
-    kw, price = (
-        by_period(charge, keys, "peak_kw", rows.content.timeline),
-        by_period(charge, keys, "charge", rows.content.timeline),
-    )
-    change = rows.inputs.factor(
-        "demand price change",
-        "change of every demand charge, -0.1 is ten percent less",
-        "fraction",
-        0.0,
-        "DemandPriceChange",
-    )
-    billed, prices = [], []
-    for index in range(len(kw)):
-        place, component = str(kw["site"].iloc[index]), str(kw["component"].iloc[index])
-        billed.append(
-            rows.plan_values(
-                "Billed peak", component, place, "peaks", "kW", kw[names].iloc[index], total=False
-            )
-        )
-    for index in range(len(kw)):
-        place, component = str(kw["site"].iloc[index]), str(kw["component"].iloc[index])
-        prices.append(
-            rows.plan_values(
-                "Demand price of the period",
-                component,
-                place,
-                "price x months",
-                f"{currency}/kW",
-                price[names].iloc[index],
-                "#,##0.0000",
-                total=False,
-            )
-        )
-    parts = [
-        rows.formula(
-            "Demand charge",
-            str(kw["component"].iloc[index]),
-            str(kw["site"].iloc[index]),
-            "kW x price x (1 + change)",
-            currency,
-            f"{billed[index].here}*{prices[index].here}*(1+{change})",
-        )
-        for index in range(len(kw))
-    ]
-    rows.line_total("demand_charge", "Demand charges", parts, "mid", currency)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 from reports import styles
+from reports.calculation.load import demand_change
 from reports.calculation.rows import At, Rows
 from reports.content import by_period
 
@@ -54,7 +55,7 @@ def token_rows(rows: Rows) -> At:
             "",
             "output x H x pass",
             "Mtok",
-            f"{made[workload].here}*{{H}}*{rate[workload].here}",
+            f"{made[workload].here}*{{H}}*{rate[workload].here}*(1+{demand_change(rows, workload)})",
             _accepted(rows, workload),
             styles.QUANTITY,
             styles.FACTOR,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from openpyxl import Workbook
@@ -17,6 +18,7 @@ from reports.content import Content
 from reports.labels import Label
 from reports.layout import (
     FIRST_PERIOD_COLUMN,
+    HEADER_ROW,
     TOTAL_COLUMN,
     UNIT_COLUMN,
     Page,
@@ -34,6 +36,11 @@ PLANNED_PURPOSE = (
     "The formulas of the sheet Calc over the inputs as they were planned: what the plan's ledger is checked against, "
     "whatever is changed on the sheet Inputs."
 )
+TOLERANCE, ABSOLUTE = "Checks!$C$9", "Checks!$C$10"
+HERE = re.compile(re.escape(COLUMN) + r"(\d+)")
+"""A cell of the period's own column in a formula."""
+LONGEST_FORMULA = 8_000
+"""Excel takes formulas of at most 8,192 characters."""
 OWN_CONSTANT = "{H}"
 HEADERS = {
     "label": Label("Row", width=38),
@@ -50,10 +57,69 @@ def fill(book: Workbook, content: Content, calculation: Calculation) -> None:
     page = start_page(book, content, "Calc", "calculation", PURPOSE)
     time_header(page, ["label", "item", "place", "kind", "basis"], "Total or constant", HEADERS)
     widen(page, TOTAL_COLUMN, 17)
+    _check_heads(page)
     for row in calculation.rows:
         _write(page, row)
+        _whole_row(page, row)
         page.row += 1
     finish_page(page, "I6")
+
+
+def differ_range(content: Content, calculation: Calculation) -> str:
+    """Return the flags of rows whose cells differ from the row computed as a whole."""
+    column = get_column_letter(_check_column(content) + 1)
+    return f"Calc!${column}${HEADER_ROW + 1}:${column}${HEADER_ROW + len(calculation.rows)}"
+
+
+def _check_column(content: Content) -> int:
+    return FIRST_PERIOD_COLUMN + len(content.timeline.names) + 1
+
+
+def _check_heads(page: Page) -> None:
+    first = _check_column(page.content)
+    for offset, head in enumerate(("Row as a whole", "Cells differ")):
+        put(page.sheet, HEADER_ROW, first + offset, head, "header")
+        page.sheet.column_dimensions[get_column_letter(first + offset)].width = 15
+
+
+def _whole_row(page: Page, row: Row) -> None:
+    """Write the sum of a row computed in one formula, from the inputs as they are now, and whether its cells differ."""
+    text = whole_formula(row, page.row, len(page.content.timeline.names))
+    if not text or len(text) > LONGEST_FORMULA:
+        return
+    column, number = _check_column(page.content), page.row
+    whole = put_formula(page.sheet, number, column, text, "calculation", row.form).coordinate
+    first, last = _span(len(page.content.timeline.names))
+    cells = f"SUM({first}{number}:{last}{number})"
+    differ = f"(ABS({cells}-{whole})>{TOLERANCE}*ABS({whole})+{ABSOLUTE})"
+    if row.constant == "sum":
+        total = f"{get_column_letter(TOTAL_COLUMN)}{number}"
+        differ = f"{differ}+(ABS({total}-{whole})>{TOLERANCE}*ABS({whole})+{ABSOLUTE})"
+    put_formula(page.sheet, number, column + 1, f"({differ})*1", "calculation", "0")
+
+
+def whole_formula(row: Row, number: int, periods: int) -> str:
+    """Return one formula for the sum of a row over all periods, its constant computed anew; empty for values.
+
+    Products are summed over whole rows at once; where a period's formula chooses (IF, MIN, MAX), period by period.
+    """
+    if row.kind not in ("formula", "total") or not row.formula:
+        return ""
+    own = f"${get_column_letter(TOTAL_COLUMN)}{number}"
+    constant = f"({row.constant})" if isinstance(row.constant, str) and row.constant != "sum" else own
+    text = row.formula.replace(OWN_CONSTANT, constant)
+    first, last = _span(periods)
+    if text.startswith(f"SUM({COLUMN}"):
+        return HERE.sub(rf"${last}\1", HERE.sub(rf"${first}\1", text, count=1))
+    if not re.search(r"\b(IF|MIN|MAX|AVERAGE)\(", text):
+        across = HERE.sub(rf"${first}\1:${last}\1", text)
+        return f"SUMPRODUCT(({across})*1)"
+    columns = (get_column_letter(FIRST_PERIOD_COLUMN + offset) for offset in range(periods))
+    return "+".join(f"({text.replace(COLUMN, column)})" for column in columns)
+
+
+def _span(periods: int) -> tuple[str, str]:
+    return get_column_letter(FIRST_PERIOD_COLUMN), get_column_letter(FIRST_PERIOD_COLUMN + periods - 1)
 
 
 def fill_as_planned(book: Workbook, content: Content, calculation: Calculation) -> None:

@@ -8,7 +8,7 @@ import pytest
 from small_scenarios import box, demand, hall, line, point, purchase, scenario, solved
 from workbook_checks import failed_checks
 
-from reports.calculation.hardware import market_share
+from reports.calculation.residual import age_weights
 
 SAID = {"source": "case", "source_date": "2026-11-29", "confidence": "estimate"}
 LEFT = {0.0: 1.0, 1.0: 0.5, 6.0: 0.1}
@@ -16,9 +16,9 @@ LEFT = {0.0: 1.0, 1.0: 0.5, 6.0: 0.1}
 
 def test_a_unit_past_its_life_has_no_market_value():
     table = pd.DataFrame({"asset_class": "gpu", "age_years": [0.0, 6.0], "residual_fraction": [1.0, 0.1]})
-    share = market_share(table, "gpu", np.array([0.0, 4.0, 5.0, 5.5]), 5.0)
-    assert share == pytest.approx([1.0, 0.4, 0.0, 0.0])
-    assert market_share(table, "other", np.array([1.0]), 5.0) == pytest.approx([0.0])
+    weights = age_weights(table, "gpu", np.array([0.0, 4.0, 5.0, 5.5]), 5.0)
+    assert weights[0.0] * 1.0 + weights[6.0] * 0.1 == pytest.approx([1.0, 0.4, 0.0, 0.0])
+    assert age_weights(table, "other", np.array([1.0]), 5.0) == {}
 
 
 def test_calc_credits_only_the_units_that_still_stand(tmp_path):
