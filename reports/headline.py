@@ -103,7 +103,7 @@ FIGURES = (
         "{currency}",
         styles.MONEY_PLAIN,
         "LiabilityAfterHorizon",
-        "payments of terms and coincident peaks still owed after the last period, undiscounted",
+        "payments of terms, coincident peaks and ratchets still owed after the last period, undiscounted",
     ),
     Figure("solve_seconds", "Solve time", "s", styles.HOURS, "SolveSeconds", "seconds in the solver"),
     Figure("build_seconds", "Build time", "s", styles.HOURS, "BuildSeconds", "seconds to build the model"),

@@ -11,12 +11,14 @@ import pandas as pd
 from small_scenarios import SAID, _shipped, hall, region
 from tiny_coefficients import tiny
 
-from planner.coefficients import LABELS, Coefficients, cost
+from planner.coefficients import LABELS, Coefficients
 from planner.coefficients.blocks import block_means
 from planner.coefficients.build import _block_frame, priced_periods
+from planner.coefficients.electricity.bill_cost import bill_costs, energy_costs, peak_costs
 from planner.coefficients.electricity.bill_energy import energy_price_by_cell
 from planner.coefficients.electricity.billing import billing
 from planner.coefficients.facility import site
+from planner.coefficients.facility.opening_cost import opening_costs
 from planner.formulation import bill_constraints, minimum_constraints, site_constraints, tier_constraints
 from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
@@ -54,9 +56,15 @@ class SolvedBill:
         return float(chosen["amount"].to_numpy(float) @ self.values[column])
 
     def of(self, family: str) -> pd.DataFrame:
-        """Return the labels of a family with its values."""
+        """Return the labels of a family with its values, in the months of the horizon."""
         frame = self.columns.frame(family)
-        return frame.assign(value=self.values[frame["column"].to_numpy(int)])
+        frame = frame.assign(value=self.values[frame["column"].to_numpy(int)])
+        charges = self.coefficients.billing.charges
+        after = charges.loc[charges["after"].astype(bool), LABELS["billed_kw"]]
+        if family != "billed_kw" or after.empty:
+            return frame
+        labels = pd.MultiIndex.from_frame(frame[LABELS["billed_kw"]])
+        return frame[~labels.isin(pd.MultiIndex.from_frame(after))].reset_index(drop=True)
 
 
 def bill_scenario(
@@ -139,7 +147,8 @@ def solve_bill(case: Scenario, cells: pd.DataFrame, kw: np.ndarray) -> SolvedBil
     assert solution.status == "optimal"
     settled = settled_bill(c, columns, solution.values)
     np.testing.assert_allclose(vector @ settled + constant, solution.objective, rtol=1e-7, atol=1e-4)
-    return SolvedBill(solution.objective, settled, columns, c)
+    found = SolvedBill(solution.objective, settled, columns, c)
+    return replace(found, total=solution.objective - found.line("ratchet_after_horizon"))
 
 
 def _held(columns: ColumnIndex, cells: pd.DataFrame, kw: np.ndarray) -> ColumnIndex:
@@ -166,10 +175,10 @@ def _coefficients(case: Scenario, cells: pd.DataFrame) -> Coefficients:
     peaks, peak_blocks = bill.plain, bill.plain_blocks
     prices = block_means(cells, energy_price_by_cell(case, cells), ["site"], "price_per_kwh")
     costs = {
-        "grid_kw": cost.energy_costs(case, prices, blocks),
-        "peak_kw": cost.peak_costs(peaks),
-        **cost.bill_costs(bill, periods),
-        "open": cost.opening_costs(case, opened, periods),
+        "grid_kw": energy_costs(case, prices, blocks),
+        "peak_kw": peak_costs(peaks),
+        **bill_costs(bill, periods),
+        "open": opening_costs(case, opened, periods),
     }
     parts = {"periods": periods, "blocks": blocks, "site_limits": limits, "openings": opened, "billing": bill}
     return replace(tiny(), settings=case.settings, peaks=peaks, peak_blocks=peak_blocks, costs=costs, **parts)

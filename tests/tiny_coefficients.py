@@ -258,6 +258,7 @@ def billing() -> Billing:
         ).assign(
             billed=[False, True, True, True, False, False, True, True],
             named=[False] * 5 + [True] * 3,
+            after=False,
             history_kw=[0.0] * 6 + [20.0, 0.0],
             owed_per_kw=[0.0] * 5 + [8.0, 9.0, 0.0],
             value_per_kw=[0.0] * 5 + [7.5, 8.5, 0.0],

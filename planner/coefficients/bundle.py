@@ -21,9 +21,8 @@ from planner.coefficients.orders.second_source import SOURCE_BOUNDS, SOURCE_TIER
 from planner.coefficients.service.api import API, API_LIMITS
 from planner.coefficients.service.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.service.failures import Failures
+from planner.coefficients.service.serving import SPANS
 from planner.inputs import Settings
-
-SPANS = ["point", "site", "cooling", "product", "units_per_replica", "peak_ratio"]
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,8 @@ def billed_peak(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     Dual: currency per kW; what one kW less measured would save in the month's own bill (<= 0).
     """
     billed = columns.frame("billed_kw")
-    named = c.billing.charges.loc[c.billing.charges["named"].astype(bool), CHARGE_MONTH]
+    charges = c.billing.charges
+    named = charges.loc[charges["named"].astype(bool) | charges["after"].astype(bool), CHARGE_MONTH]
     own = ~pd.MultiIndex.from_frame(billed[CHARGE_MONTH]).isin(pd.MultiIndex.from_frame(named))
     rows = number_rows(billed.loc[own, CHARGE_MONTH])
     parts = [
@@ -59,8 +60,8 @@ def ratchet(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """A month is billed no less than a share of each earlier peak its charge looks back at.
 
     f[d] * month_peak_kw[s,d,m'] - billed_kw[s,d,m]  <=  0
-    for every site s, demand charge d with a ratchet, month m, month m' of the horizon among the months before m
-    that count (the ratchet's season, at most so many months back)
+    for every site s, demand charge d with a ratchet, month m in the horizon or after it, month m' of the horizon among
+    the months before m that count (the ratchet's season, at most so many months back)
 
     month_peak_kw  kW measured in the earlier month                     column month_peak_kw
     billed_kw      kW billed in the month                               column billed_kw

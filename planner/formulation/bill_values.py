@@ -111,7 +111,7 @@ def _billed(c: Coefficients, columns: ColumnIndex, values: np.ndarray, measured:
     looked_back = earlier_kw(c.billing.look_back, "ratchet_fraction", measured).max()
     rested_on = earlier_kw(c.billing.coincident, "share", measured).sum()
     named = rested_on.reindex(index).fillna(0.0).to_numpy(float) + charges["history_kw"].to_numpy() * is_open
-    own = np.where(charges["named"].astype(bool), named, measured.reindex(index).to_numpy(float))
+    own = np.where(charges["named"].astype(bool), named, measured.reindex(index).fillna(0.0).to_numpy(float))
     floor = np.maximum(looked_back.reindex(index).fillna(0.0).to_numpy(float), charges["floor_kw"] * is_open)
     return np.maximum(own, floor)
 

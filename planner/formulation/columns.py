@@ -39,7 +39,7 @@ VARIABLES: Mapping[str, str] = {
     "grid_kw": "kW drawn at the meter",
     "peak_kw": "kW billed by a demand charge",
     "month_peak_kw": "kW measured in a month inside a charge's window, for charges billed by month",
-    "billed_kw": "kW billed in a month by a charge billed by month",
+    "billed_kw": "kW billed in a month by a charge billed by month; after the horizon by its ratchet",
     "bill_tier": "MWh or kW of a month inside a tier of the tariff",
     "ppa_kw": "kW covered by an energy contract at a fixed price",
     "minimum_topup": "thousand of currency a minimum bill tops the charges up by",
@@ -141,7 +141,7 @@ def bill_columns(c: Coefficients) -> Mapping[str, pd.DataFrame]:
     charges, tiers, ladders = c.billing.charges, c.billing.tiers, c.billing.ladders
     exact = ladders.loc[ladders["attained"].astype(bool), CHARGE_MONTH]
     return {
-        "month_peak_kw": charges[LABELS["month_peak_kw"]],
+        "month_peak_kw": charges.loc[~charges["after"].astype(bool), LABELS["month_peak_kw"]],
         "billed_kw": charges.loc[charges["billed"].astype(bool), LABELS["billed_kw"]],
         "bill_tier": tiers[LABELS["bill_tier"]],
         "minimum_topup": c.billing.minimums.due[LABELS["minimum_topup"]],

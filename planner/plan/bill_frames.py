@@ -21,9 +21,10 @@ def billed_peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> p
     """Return site, component, period, month, measured_kw, billed_kw, floor_kw, ratchet_kw, coincident_kw, named,
     price_per_kw, amount, owed_after_horizon.
 
-    ``ratchet_kw`` is the share of an earlier peak of the horizon that the month is billed at least, ``coincident_kw``
+    Months after the horizon that a ratchet bills are rows too, without price and amount. ``ratchet_kw`` is the share of
+    an earlier peak of the horizon that the month is billed at least, ``coincident_kw``
     what its charge on named hours makes of the peaks of the year before, in the horizon. ``owed_after_horizon`` is
-    what the month's own coincident peak is billed after the horizon, undiscounted.
+    what the month's own coincident peak, or the ratchet in a month after the horizon, is billed then, undiscounted.
     """
     # The peak that hours-of-use tiers count by is no charge of the tariff: it is in the tiers' own line.
     scale = c.billing.ladders.loc[c.billing.ladders["unit"] == "kwh_per_kw", ["site", "component"]]
@@ -34,6 +35,7 @@ def billed_peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> p
     table = charges.merge(
         measured.assign(measured_kw=values[measured["column"].to_numpy(int)]).drop(columns="column"),
         on=CHARGE_MONTH,
+        how="left",
     ).merge(
         billed.assign(billed_kw=values[billed["column"].to_numpy(int)]).drop(columns="column"),
         on=CHARGE_MONTH,
@@ -43,13 +45,15 @@ def billed_peaks(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> p
     kw = table["measured_kw"].set_axis(at)
     ratchet = earlier_kw(c.billing.look_back, "ratchet_fraction", kw).max()
     coincident = earlier_kw(c.billing.coincident, "share", kw).sum()
-    billed_kw = table["billed_kw"].fillna(0.0)
+    billed_kw, measured_kw = table["billed_kw"].fillna(0.0), table["measured_kw"].fillna(0.0)
+    after = table["after"].astype(bool)
     return table.assign(
         billed_kw=billed_kw,
+        measured_kw=measured_kw,
         ratchet_kw=ratchet.reindex(at).fillna(0.0).to_numpy(float),
         coincident_kw=coincident.reindex(at).fillna(0.0).to_numpy(float),
         amount=billed_kw * table["price_per_kw"],
-        owed_after_horizon=table["measured_kw"] * table["owed_per_kw"],
+        owed_after_horizon=measured_kw.where(~after, billed_kw) * table["owed_per_kw"],
     )[BILLED_PEAKS]
 
 

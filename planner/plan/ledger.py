@@ -94,7 +94,7 @@ def _sunk(scenario: Scenario, c: Coefficients) -> pd.DataFrame:
 
 
 def peaks_after_horizon(billed_peaks: pd.DataFrame) -> float:
-    """Return what coincident peaks of the horizon are billed after it, undiscounted."""
+    """Return what coincident peaks and ratchets of the horizon are billed after it, undiscounted."""
     return float(billed_peaks["owed_after_horizon"].sum())
 
 

@@ -88,6 +88,7 @@ DECLARED = (
     CostLine(
         "coincident_peak_after_horizon", "opex", "owed", "site", LOAD, "electricity", "elsewhere", "Other"
     ),
+    CostLine("ratchet_after_horizon", "opex", "owed", "site", LOAD, "electricity", "elsewhere", "Other"),
     CostLine("tariff_fixed", "opex", "paid", "site", STANDS, "electricity", "electricity", "Other"),
     # A minimum tops up what too little load leaves unpaid: it is idle cost, not the load's.
     CostLine("minimum_take", "opex", "paid", "site", STANDS, "electricity", "electricity", "Other"),

@@ -316,12 +316,13 @@ def in_force(peaks: pd.DataFrame) -> np.ndarray:
     billed = peaks["billed_kw"] - slack
     return np.select(
         [
+            peaks["price_per_kw"].le(0) & ~peaks["named"] & peaks["owed_after_horizon"].gt(0),
             peaks["price_per_kw"].le(0),
             peaks["named"] & (peaks["floor_kw"] < billed),
             ~peaks["named"] & (peaks["measured_kw"] >= billed),
             peaks["ratchet_kw"] >= billed,
         ],
-        ["not billed", "peaks of the year before", "measured peak", "ratchet"],
+        ["ratchet after the horizon", "not billed", "peaks of the year before", "measured peak", "ratchet"],
         "floor",
     )
 

@@ -15,6 +15,7 @@ from small_scenarios import (
     scenario,
     solved,
 )
+from workbook_checks import failed_checks
 
 from planner.coefficients.electricity.bill import yearly_bill
 from planner.plan import Plan, audit_plan
@@ -68,9 +69,32 @@ def test_a_plan_pays_what_the_bill_calculator_bills_for_its_load(plan):
     assert line(plan, "demand_charge") == pytest.approx(4 * (80 + 60 + 60) + 2 * (80 + 60 + 60))
     bill = yearly_bill(plan.scenario.tables["tariffs"], implied_load(plan), contract_kw=60)
     assert electricity(plan) == pytest.approx(bill.as_json()["total"])
-    assert plan["billed_peaks"].query("component == 'delivery'")["measured_kw"].tolist() == pytest.approx(
-        [80, 40, 40]
+    inside = plan["billed_peaks"].query("component == 'delivery' and month <= '2027-03'")
+    assert inside["measured_kw"].tolist() == pytest.approx([80, 40, 40])
+
+
+def test_a_plan_is_charged_what_its_ratchet_bills_after_the_horizon(plan):
+    # January's 80 kW are billed 60 until December, the 40 of February and March 30 in January and February after it.
+    owed = 4 * (9 * 60 + 2 * 30)
+    assert line(plan, "ratchet_after_horizon") == pytest.approx(owed)
+    assert plan.headline["liability_after_horizon"] == pytest.approx(owed)
+    later = plan["billed_peaks"].query("month > '2027-03'")
+    assert later["billed_kw"].tolist() == pytest.approx([60] * 9 + [30] * 2)
+    assert (later["amount"] == 0).all()
+    assert audit_plan(plan).passed
+
+
+def test_the_workbook_counts_what_is_billed_after_the_horizon(plan, tmp_path):
+    assert failed_checks(plan, tmp_path) == []
+
+
+def test_the_audit_finds_a_month_after_the_horizon_that_is_billed_too_little(plan):
+    peaks = plan["billed_peaks"]
+    wrong = peaks.assign(
+        owed_after_horizon=peaks["owed_after_horizon"].where(peaks["month"] != "2027-09", 1.0)
     )
+    changed = Plan(plan.headline, {**plan.frames, "billed_peaks": wrong}, plan.scenario)
+    assert {"billed_months"} <= set(audit_plan(changed).failures["check"])
 
 
 def test_the_audit_finds_a_month_that_is_billed_too_little(plan):
@@ -94,7 +118,8 @@ def test_a_ratchet_makes_the_plan_rent_away_a_single_month_of_peak():
         "demand": demand(months, [8, 5.25, 5.25, 5.25]),
     }
     plain = scenario(tables | {"tariffs": [energy(), demand_charge("delivery", 4)]})
-    ratchet = scenario(tables | {"tariffs": [energy(), demand_charge("delivery", 4, ratchet_fraction=0.75)]})
+    terms = {"ratchet_fraction": 0.75, "end_date": "2027-04-30"}
+    ratchet = scenario(tables | {"tariffs": [energy(), demand_charge("delivery", 4, **terms)]})
     assert least_cost(plain) == pytest.approx(4 * (80 + 3 * 52.5))
     assert least_cost(ratchet) == pytest.approx(100 + 4 * (70 + 3 * 52.5))
 

@@ -41,7 +41,7 @@ def peak_costs(peaks: pd.DataFrame) -> pd.DataFrame:
 def bill_costs(bill: Billing, periods: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return by family what the parts of the bill cost that are billed month by month."""
     return {
-        "billed_kw": _billed_costs(bill),
+        "billed_kw": _billed_costs(bill, periods),
         "month_peak_kw": _owed_costs(bill, periods),
         "bill_tier": _tier_costs(bill),
         "minimum_topup": _topup_costs(bill),
@@ -71,16 +71,30 @@ def _tier_costs(bill: Billing) -> pd.DataFrame:
     )
 
 
-def _billed_costs(bill: Billing) -> pd.DataFrame:
-    """Return what one billed kW of a charge costs in a billing month."""
-    charges = bill.charges[bill.charges["billed"].astype(bool)]
-    return payment_rows(
-        charges, CHARGE_MONTH, "demand_charge", "opex", "period", "mid", charges["price_per_kw"]
+def _billed_costs(bill: Billing, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return what one billed kW of a month costs, after the horizon at its value on the last day."""
+    billed = bill.charges[bill.charges["billed"].astype(bool)]
+    after = billed["after"].astype(bool)
+    charges, later = billed[~after], billed[after].assign(paid_period=_last(periods))
+    line = "ratchet_after_horizon"
+    return pd.concat(
+        [
+            payment_rows(
+                charges, CHARGE_MONTH, "demand_charge", "opex", "period", "mid", charges["price_per_kw"]
+            ),
+            payment_rows(later, CHARGE_MONTH, line, "opex", "paid_period", "end", later["value_per_kw"]),
+        ],
+        ignore_index=True,
     )
 
 
 def _owed_costs(bill: Billing, periods: pd.DataFrame) -> pd.DataFrame:
     """Return what one kW of a month's coincident peak is billed after the horizon, at its value on the last day."""
-    owed = bill.charges.assign(paid_period=periods.index[-1] if len(periods) else "")
+    charges = bill.charges[~bill.charges["after"].astype(bool)]
+    owed = charges.assign(paid_period=_last(periods))
     line = "coincident_peak_after_horizon"
     return payment_rows(owed, CHARGE_MONTH, line, "opex", "paid_period", "end", owed["value_per_kw"])
+
+
+def _last(periods: pd.DataFrame) -> str:
+    return str(periods.index[-1]) if len(periods) else ""

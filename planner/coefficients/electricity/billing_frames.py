@@ -8,7 +8,7 @@ from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
 
 CHARGE_MONTH = ["site", "component", "period", "month"]
 CHARGE_NUMBERS = ["price_per_kw", "price_bare", "floor_kw", "history_kw", "owed_per_kw", "value_per_kw"]
-CHARGES = [*CHARGE_MONTH, *CHARGE_NUMBERS, "billed", "named"]
+CHARGES = [*CHARGE_MONTH, *CHARGE_NUMBERS, "billed", "named", "after"]
 PLAIN = ["site", "component", "period", "months", "price_per_kw_month"]
 PLAIN_BLOCKS = ["site", "component", "period", "block"]
 
@@ -31,7 +31,9 @@ def no_plain_blocks() -> pd.DataFrame:
 def no_charges() -> pd.DataFrame:
     """Return the frame ``charges`` of a bill without any charge by month."""
     table = _empty(*CHARGE_MONTH, **{name: name for name in CHARGE_NUMBERS})
-    return table.assign(billed=pd.Series(dtype=bool), named=pd.Series(dtype=bool))
+    return table.assign(
+        billed=pd.Series(dtype=bool), named=pd.Series(dtype=bool), after=pd.Series(dtype=bool)
+    )
 
 
 def no_blocks() -> pd.DataFrame:

@@ -223,7 +223,7 @@ def horizon_hours(books: Accounts) -> Check:
 
 
 def liability_after_horizon(books: Accounts) -> Check:
-    """Return the check of liability_after_horizon: payments of leases, reservations and coincident peaks that fall
+    """Return the check of liability_after_horizon: payments of leases, reservations and billed peaks that fall
     after the last day.
 
     units x price x hours or calendar months of the term beyond the horizon, undiscounted, but for the share paid up

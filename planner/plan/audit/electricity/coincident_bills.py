@@ -1,4 +1,4 @@
-"""Charges on hours named afterwards, recomputed: the kW a month is billed, and what the horizon's peaks still owe."""
+"""Hours named afterwards: the kW a month is billed; and what the horizon's peaks still owe, by them and by ratchets."""
 
 from __future__ import annotations
 
@@ -67,8 +67,7 @@ def owed_per_kw(row: dict, numbers: Sequence[int], rate_fraction: float) -> dict
         behind = _months_behind(row, month)
         if behind.min() > last:
             break
-        levies = sum(levy["price"] * month_held(levy, month) for levy in row["levies"])
-        price = row["bare"] * month_held(row, month) * (1.0 + levies)
+        price = _later_price(row, month)
         worth = (1.0 + rate_fraction) ** -((ahead - 0.5) / MONTHS_PER_YEAR)
         for number, count in rows_of.items():
             part = price * float((behind == _month(number)).sum()) / len(behind) / count
@@ -85,3 +84,35 @@ def month_held(row: Row, month: pd.Period) -> float:
     holds &= True if pd.isna(row["start_date"]) else days >= row["start_date"]
     holds &= True if pd.isna(row["end_date"]) else days <= row["end_date"]
     return float(holds.mean())
+
+
+def _later_price(row: dict, month: pd.Period) -> float:
+    levies = sum(levy["price"] * month_held(levy, month) for levy in row["levies"])
+    return float(row["bare"] * month_held(row, month) * (1.0 + levies))
+
+
+def ratchet_months(
+    row: dict, known: Sequence[tuple[int, float]], span: int, season: frozenset[int], rate_fraction: float
+) -> list[dict]:
+    """Return the months after the horizon that a ratchet bills on its peaks, whatever is drawn then.
+
+    Parameters
+    ----------
+    known
+        Month since year 0 and measured kW of every month of the horizon.
+    span, season
+        How many months the ratchet looks back at, and which calendar months count.
+    """
+    last, rows = max(number for number, _ in known), []
+    for ahead in range(1, span + 1 if row["ratchet"] > 0 else 0):
+        now, month = last + ahead, _month(last + ahead)
+        back = [kw for when, kw in known if now - when <= span and when % MONTHS_PER_YEAR + 1 in season]
+        price = _later_price(row, month)
+        if not back or not price:
+            continue
+        kw = row["ratchet"] * max(back)
+        labels = {"month": str(month), "number": now, "after": True, "measured_kw": 0.0, "billed_kw": kw}
+        amounts = {"share": 0.0, "price_per_kw": 0.0, "price_bare": 0.0, "owed": kw * price}
+        worth = (1.0 + rate_fraction) ** -((ahead - 0.5) / MONTHS_PER_YEAR)
+        rows.append(labels | amounts | {"owed_value": kw * price * worth})
+    return rows

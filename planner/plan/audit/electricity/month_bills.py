@@ -10,7 +10,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.electricity.bills import levied, minimum_rows
-from planner.plan.audit.electricity.coincident_bills import coincident_kw, owed_per_kw
+from planner.plan.audit.electricity.coincident_bills import coincident_kw, owed_per_kw, ratchet_months
 from planner.plan.audit.electricity.tariff_rows import PER_DAY, charges, named_months, untiered
 from planner.plan.audit.money.hardware_costs import entries
 from planner.plan.audit.report import Check, beside, compare, total
@@ -26,6 +26,7 @@ BILLS = [
     "share",
     "owed",
     "owed_value",
+    "after",
 ]
 USUAL_MONTHS_BACK = 11
 """Months a ratchet looks back where the tariff states none."""
@@ -109,7 +110,8 @@ def month_bills(books: Books) -> pd.DataFrame:
     billed = max(measured, ratchet x highest earlier peak that counts, least kW x open)
     billed = max(mean peak of the named hours' months + that of the history x open, least kW x open)   on named hours
 
-    ``owed`` and ``owed_value`` are what a month's peak is billed after the horizon.
+    ``owed`` and ``owed_value`` are what a month's peak is billed after the horizon. ``after`` are the months after it
+    that a ratchet bills on peaks inside it, whatever is drawn then.
     """
     return books.kept(_month_bills)
 
@@ -139,7 +141,13 @@ def _charge_rows(books: Books, row: dict) -> list[dict]:
         price_per_kw=row["bare"] * held * levied(meter, row),
         open=_open_share(books, row["site"], meter.months["period"]),
     )
-    labels = {"site": row["site"], "component": row["component"], "owed": 0.0, "owed_value": 0.0}
+    labels = {
+        "site": row["site"],
+        "component": row["component"],
+        "owed": 0.0,
+        "owed_value": 0.0,
+        "after": False,
+    }
     rows = [{**month, **labels} for month in months.to_dict("records")]
     if pd.isna(row["named_hours"]):
         _bill_measured(books, row, rows)
@@ -181,6 +189,7 @@ def _day_rows(books: Books, row: dict) -> list[dict]:
             share=1.0,
             owed=0.0,
             owed_value=0.0,
+            after=False,
         )[BILLS]
     ).to_dict("records")
 
@@ -204,11 +213,13 @@ def _bill_measured(books: Books, row: dict, rows: list[dict]) -> None:
         return max(counted, default=0.0)
 
     known: list[tuple[int, float]] = []
-    for bill in rows:
+    for bill in list(rows):
         floor = max(row["least_kw"], row["ratchet"] * highest(before, bill["number"])) * bill["open"]
         back = row["ratchet"] * highest(known, bill["number"])
         bill["billed_kw"] = max(bill["measured_kw"], back, floor)
         known.append((bill["number"], bill["measured_kw"]))
+    rate = books.facts.scenario.settings.discount_rate_fraction
+    rows += [rows[-1] | later for later in ratchet_months(row, known, span, season, rate)]
 
 
 def _bill_named(books: Books, row: dict, rows: list[dict]) -> None:
@@ -247,9 +258,18 @@ def month_entries(books: Books) -> pd.DataFrame:
 
 def coincident_entries(books: Books) -> pd.DataFrame:
     """Return what coincident peaks of the horizon are billed after it: a value on its last day, no payment."""
+    return _owed_entries(books, "coincident_peak_after_horizon", after=False)
+
+
+def ratchet_entries(books: Books) -> pd.DataFrame:
+    """Return what ratchets bill after the horizon on its peaks: a value on its last day, no payment."""
+    return _owed_entries(books, "ratchet_after_horizon", after=True)
+
+
+def _owed_entries(books: Books, line: str, after: bool) -> pd.DataFrame:
     bills = month_bills(books)
-    last = bills.assign(period=books.facts.periods.index[-1])
-    rows = entries(last, "coincident_peak_after_horizon", "opex", "end", bills["owed_value"])
+    last = bills[bills["after"] == after].assign(period=books.facts.periods.index[-1])
+    rows = entries(last, line, "opex", "end", last["owed_value"])
     return rows[rows["amount"].abs() > TINY].reset_index(drop=True)
 
 
@@ -262,7 +282,7 @@ def billed_months(books: Books) -> Check:
     stated, own = books["billed_peaks"], month_bills(books)
     listed = pd.MultiIndex.from_frame(stated[CHARGE_MONTH])
     alike = (own["month"].str.len() > MONTH_LABEL) & ~pd.MultiIndex.from_frame(own[CHARGE_MONTH]).isin(listed)
-    billed = own[own["share"] > 0.0]
+    billed = own[(own["share"] > 0.0) | own["after"]]
     parts = []
     for name, mine in (("billed_kw", billed[~alike]), ("measured_kw", own[~alike])):
         kept = (

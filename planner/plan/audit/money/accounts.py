@@ -11,7 +11,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.electricity.minimum_bills import topup_entries
-from planner.plan.audit.electricity.month_bills import coincident_entries
+from planner.plan.audit.electricity.month_bills import coincident_entries, ratchet_entries
 from planner.plan.audit.electricity.tier_bills import tier_entries
 from planner.plan.audit.facility.bridging import bridge_entries
 from planner.plan.audit.facility.colocation import unused_entries
@@ -89,6 +89,7 @@ SOURCES: Mapping[str, Source] = {
     "optional_demand_value": value_entries,
     "commitment_after_horizon": commitment_entries,
     "coincident_peak_after_horizon": coincident_entries,
+    "ratchet_after_horizon": ratchet_entries,
     "sunk_book_value": sunk_entries,
 }
 """Every cost line, and what recomputes it."""
