@@ -23,7 +23,8 @@ set_option: Decorator = click.option(
     "overrides",
     metavar="TABLE/KEY/COLUMN=VALUE",
     multiple=True,
-    help="Change one cell of the scenario (key parts joined by |), or settings/FIELD=VALUE. Repeatable.",
+    help="Change one cell of the scenario (key parts joined by |), or settings/FIELD=VALUE; +TABLE/... adds the row. "
+    "Repeatable.",
 )
 
 

@@ -75,8 +75,11 @@ def why_none(clash: Clash, labels: pd.DataFrame) -> str:
                 c.rents.loc[c.rents["offer"].isin(offers), "period"],
             ]
         )
-        if len(served):
-            reasons.append(f"nothing can be in service before {start[served].min():%Y-%m-%d}")
+        earliest = start[served].min() if len(served) else None
+        if earliest is not None and earliest > start[part["period"]].min():
+            reasons.append(f"nothing can be in service before {earliest:%Y-%m-%d}")
+        elif earliest is not None:
+            reasons.append("nothing is sold then that could serve it, and nothing bought before lasts")
         elif len(offers):
             reasons.append("nothing can be in service inside the horizon")
         else:

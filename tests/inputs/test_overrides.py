@@ -104,3 +104,30 @@ def test_a_relative_change_of_nothing_is_refused(text, message):
     with pytest.raises(InputError) as caught:
         overridden(text)
     assert message in str(caught.value)
+
+
+def test_a_row_is_added_in_the_order_of_its_key():
+    loaded = overridden("+site_power/hall|2027-02-01/usable_kw=40")
+    power = loaded.tables["site_power"]
+    own = power[power["site"] == "hall"]
+    assert own["from_date"].is_monotonic_increasing
+    assert own.set_index("from_date")["usable_kw"].loc["2027-02-01"] == 40
+    # A key that is there already is changed, not doubled.
+    twice = overridden("+site_power/hall|2027-02-01/usable_kw=40", "+site_power/hall|2027-02-01/usable_kw=50")
+    assert len(twice.tables["site_power"]) == len(power)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("+site_power/hall/usable_kw=40", "needs a key site|from_date"),
+        ("+regions/mars/country=none", "needs also"),
+        ("+site_power/nowhere|2027-02-01/usable_kw=40", "not in sites"),
+        ("+site_power/hall|soon/usable_kw=40", "soon"),
+        ("+nothing/hall/usable_kw=40", "unknown table"),
+    ],
+)
+def test_a_row_that_cannot_be_added_is_one_clear_fault(text, said):
+    with pytest.raises(InputError) as caught:
+        overridden(text)
+    assert said in str(caught.value)

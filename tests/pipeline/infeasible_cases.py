@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from bill_model import full_power
 from small_scenarios import (
     SAID,
@@ -309,3 +310,59 @@ CASES: Mapping[str, Callable[[], Scenario]] = {
     ),
 }
 """Name -> a scenario without a plan."""
+
+
+def drawn(seed: int) -> Scenario:
+    """Return a year of two workloads on a hall and a cloud under limits drawn at random, most of them too tight."""
+    draw = np.random.default_rng(seed)
+
+    def one(*choices: Any) -> Any:
+        return choices[int(draw.integers(len(choices)))]
+
+    def maybe(share: float, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return rows if draw.random() < share else []
+
+    rates = np.round(draw.uniform(1, 14, (2, len(YEAR))), 1)
+    place = hall(
+        headroom_fraction=one(0, 0.1, 0.2),
+        racks=one(None, None, 9),
+        commission_units_per_period=one(None, None, 5),
+    )
+    steps = sorted(draw.uniform(30, 320, 2).round())
+    power_rows = usable(("2027-01-01", float(steps[0])), (one("2027-04-01", "2027-08-15"), float(steps[1])))
+    offers = [
+        purchase("one", vendor="One", lead_weeks=int(draw.integers(0, 20)), install_weeks=one(0, 2, 4)),
+        purchase(
+            "two",
+            price=110_000,
+            vendor="Two",
+            lead_weeks=int(draw.integers(0, 9)),
+            supply_units_per_period=int(draw.integers(0, 6)),
+            minimum_order_units=one(None, 3),
+        ),
+        rental(supply_units_per_period=int(draw.integers(0, 9)), available_until=one(None, "2027-05-01")),
+    ]
+    names = ("chat", "batch")
+    tables = {
+        **full_power(),
+        "periods": quarters(),
+        "sites": [place, cloud()],
+        "site_power": power_rows,
+        "tariffs": [energy(price=0.1)],
+        "carbon": [{"region": "home", "gco2_per_kwh": 400, "basis": "average", **SAID}],
+        "offers": offers,
+        "workloads": [workload(name) for name in names],
+        "shapes": [shape(name) for name in names],
+        "operating_points": [point(name=name) for name in names],
+        "demand": [
+            row for name, rate in zip(names, rates, strict=True) for row in demand(YEAR, rate.tolist(), name)
+        ],
+        "concentration": maybe(0.4, [one(SHARE, COUNT)]),
+        "budgets": maybe(
+            0.5, [{"budget": "capex", "kind": "capex", "limit": float(draw.integers(2, 14) * 95_000)}]
+        ),
+        "resource_limits": maybe(
+            0.4, [{"limit": "cap", "kind": "carbon_t", "amount": float(draw.integers(20, 400))}]
+        ),
+    }
+    return scenario(tables)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from infeasible_cases import CASES
+from infeasible_cases import CASES, drawn
 
 from planner.inputs import Scenario
 from planner.inputs.changed import changed_scenario
+from planner.performance import PointSet
 from planner.pipeline import RunOptions, run_plan
+from planner.pipeline.clash import Clash
+from planner.pipeline.diagnosis import reliefs
+from planner.pipeline.diagnosis_words import relief_frame, shortage_frame
+from planner.pipeline.run import planned
 from planner.plan import Plan
+from planner.plan.assemble import no_plan
+from planner.solve import SolveOptions
 
 QUICK = ("power after headroom", "budget that whole units miss", "residency", "late, then short of power")
 """Of the default suite: one of each kind (rows, whole units, missing columns, both)."""
@@ -49,3 +56,37 @@ def test_every_relief_named_gives_a_plan(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in CASES if name not in QUICK])
 def test_every_relief_of_every_kind_gives_a_plan(name: str) -> None:
     assert_every_relief_gives_a_plan(CASES[name]())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_every_relief_of_a_drawn_scenario_gives_a_plan(seed: int) -> None:
+    case = drawn(seed)
+    plan = run_plan(case, RunOptions(baselines=False, audit=True))
+    if plan.status == "infeasible":
+        assert_every_relief_gives_a_plan(case)
+    else:
+        assert plan.status == "optimal"
+
+
+def test_a_relief_whose_proof_is_not_finished_is_not_called_proven() -> None:
+    case = CASES["power at the meter"]()
+    clash = planned(case, RunOptions(baselines=False))
+    assert isinstance(clash, Clash)
+
+    def unfinished(changed: Scenario, points: PointSet | None) -> Plan:
+        return no_plan(changed, clash.points, "no_solution", shortage_frame(changed, []), "time limit")
+
+    found = reliefs(clash, SolveOptions(gap=0.0), unfinished)
+    table = relief_frame(case, found)
+    assert set(table["status"]) == {"not proven: not finished: time limit"}
+    assert table["total_cost"].isna().all()
+    assert table["set"].tolist() == ["site_power/hall|2027-01-01/usable_kw=120"]
+
+
+def test_limits_that_clash_whatever_gives_are_named_and_nothing_is_claimed() -> None:
+    clash = planned(CASES["power at the meter"](), RunOptions(baselines=False))
+    assert isinstance(clash, Clash)
+    found = reliefs(clash, SolveOptions(gap=0.0), lambda changed, points: clash)
+    assert all(relief.unproven for relief in found)
+    assert "after" in relief_frame(clash.scenario, found)["status"][0]
