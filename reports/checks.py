@@ -120,6 +120,12 @@ def row_checks(differ: str, calculation: Calculation) -> list[Check]:
     ]
 
 
+def input_checks(refused: str, calculation: Calculation) -> list[Check]:
+    """Return the check that every input is a number inside its limits."""
+    scope = f"{len(calculation.inputs)} inputs"
+    return [Check("Inputs that are blank, no number or outside their limits", scope, f"=SUM({refused})", 0.0)]
+
+
 def proof_checks(proved: Sequence[Proved]) -> list[Check]:
     """Return one check per block of the sheets that readers see: no cell differs from the proof."""
     return [Check(block.what, block.scope, f"=SUM({block.differ})", 0.0) for block in proved]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from planner import units
-from planner.tables import TABLES
+from planner.tables import TABLES, Column
 from reports.content import Content
 
 SHEET = "Inputs"
@@ -38,7 +38,7 @@ class LiveInput:
     constant
         True for a unit factor, which nobody changes.
     low, high
-        Limits of a value that may be entered; None for none.
+        Limits of a value that may be entered; None for none. ``above_low`` leaves the lower one itself out.
     """
 
     path: str
@@ -54,6 +54,7 @@ class LiveInput:
     constant: bool = False
     low: float | None = None
     high: float | None = None
+    above_low: bool = False
 
 
 @dataclass
@@ -77,7 +78,7 @@ class LiveInputs:
         unit: str,
         value: float,
         name: str,
-        limits: tuple[float, float] = (-1.0, 10.0),
+        limits: tuple[float, float] = (-1.0, 2.0),
     ) -> str:
         """Return the reference of a scalar that belongs to no table."""
         low, high = limits
@@ -102,6 +103,7 @@ class LiveInputs:
         if row is None or pd.isna(row[column]):
             return None
         declared = TABLES[table][column]
+        low, high = _limits(declared, float(row[column]))
         live = LiveInput(
             path=f"{table}/{'|'.join(key)}/{column}",
             item=" | ".join(key),
@@ -112,8 +114,9 @@ class LiveInputs:
             source=_word(row, "source"),
             source_date=_word(row, "source_date"),
             confidence=_word(row, "confidence"),
-            low=declared.low,
-            high=declared.high,
+            low=low,
+            high=high,
+            above_low=declared.above_low,
         )
         return self._reference(live)
 
@@ -166,6 +169,19 @@ class LiveInputs:
     def grams_per_tonne(self) -> str:
         """Return the reference of grams in a tonne."""
         return self.constant("grams in a tonne", "g/t", units.G_PER_KG * units.KG_PER_TONNE)
+
+
+def _limits(column: Column, planned: float) -> tuple[float | None, float | None]:
+    """Return the declared limits of a column; its band holds where the value planned with keeps to it.
+
+    Bands of money are in no stated currency, so any price beyond them was accepted when the scenario was checked.
+    """
+    low, high = column.low, column.high
+    if column.band_low is not None and planned >= column.band_low:
+        low = column.band_low if low is None else max(low, column.band_low)
+    if column.band_high is not None and planned <= column.band_high:
+        high = column.band_high if high is None else min(high, column.band_high)
+    return low, high
 
 
 def _unit(unit: str, row: pd.Series, currency: str) -> str:

@@ -148,6 +148,7 @@ def _carbon(rows: Rows, drawn: dict[str, At]) -> None:
         f"{rows.content.currency}/t",
         value,
         "CarbonPrice",
+        limits=(0.0, 10_000.0),
     )
     grams = rows.inputs.grams_per_tonne()
     parts = [

@@ -33,6 +33,7 @@ def clock(rows: Rows) -> Clock:
         "fraction/year",
         float(rows.content.settings["discount_rate_fraction"]),
         "DiscountRate",
+        limits=(0.0, 1.0),
     )
     rows.title("Time and discounting")
     hours = rows.plan_values("Hours of the period", "", "", "calendar", "h", timeline.hours, styles.HOURS)

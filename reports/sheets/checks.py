@@ -14,7 +14,7 @@ from reports import styles
 from reports.blocks import list_block
 from reports.calculation import Calculation
 from reports.cells import put, put_formula
-from reports.checks import ABSOLUTE, RELATIVE, Check, formula_checks, proof_checks, row_checks
+from reports.checks import ABSOLUTE, RELATIVE, Check, formula_checks, input_checks, proof_checks, row_checks
 from reports.content import Content
 from reports.costs import truth
 from reports.labels import Label, words
@@ -23,7 +23,7 @@ from reports.names import define
 from reports.plan_checks import plan_checks
 from reports.proof import PlanTables, Proved
 from reports.sheets.calc import differ_range
-from reports.sheets.inputs import changed_range
+from reports.sheets.inputs import changed_range, refused_range
 
 OK_CELL, STATUS_CELL, FAILED_CELL, CHANGED_CELL = "C5", "C6", "C7", "C8"
 RELATIVE_CELL, ABSOLUTE_CELL = "C9", "C10"
@@ -55,6 +55,7 @@ def fill(
     page.row = FIRST_HEADER
     checks = [
         *formula_checks(content, calculation, tables),
+        *input_checks(refused_range(calculation), calculation),
         *row_checks(differ_range(content, calculation), calculation),
         *proof_checks(proved),
         *plan_checks(content),

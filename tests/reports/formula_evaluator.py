@@ -194,13 +194,18 @@ def _alike(left: Any, right: Any) -> bool:
     return bool(left.lower() == right.lower() if isinstance(left, str) else left == right)
 
 
+def _rank(value: Any) -> tuple[bool, Any]:
+    """Return what a spreadsheet orders values by: any text stands above every number."""
+    return (True, value.lower()) if isinstance(value, str) else (False, _number(value))
+
+
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "=": _alike,
     "<>": lambda left, right: not _alike(left, right),
-    "<=": lambda left, right: _number(left) <= _number(right),
-    ">=": lambda left, right: _number(left) >= _number(right),
-    "<": lambda left, right: _number(left) < _number(right),
-    ">": lambda left, right: _number(left) > _number(right),
+    "<=": lambda left, right: _rank(left) <= _rank(right),
+    ">=": lambda left, right: _rank(left) >= _rank(right),
+    "<": lambda left, right: _rank(left) < _rank(right),
+    ">": lambda left, right: _rank(left) > _rank(right),
 }
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda left, right: _number(left) + _number(right),

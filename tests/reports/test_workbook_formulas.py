@@ -145,3 +145,33 @@ def test_energy_price_and_discount_rate_move_the_cost(workbook_path, workbook, p
         change(workbook_path, "settings/discount_rate_fraction", 0.0001), "Total cost, present value"
     )
     assert patient == pytest.approx(before, rel=1e-4)
+
+
+def test_inputs_outside_their_limits_are_refused_flagged_and_fail(workbook_path):
+    for path, value in (
+        ("settings/discount_rate_fraction", 8),
+        ("offers/buy server-a/price", None),
+        ("offers/buy server-a/price", -1),
+        ("offers/buy server-a/installation_fraction", "five percent"),
+    ):
+        book = load_workbook(workbook_path)
+        sheet = book["Inputs"]
+        row = next(row for row in range(6, sheet.max_row + 1) if sheet.cell(row, 1).value == path)
+        sheet.cell(row, 5).value = value
+        evaluator = Evaluator(book)
+        assert evaluator.cell("Inputs", row, 14) == 1, (path, value)
+        assert value_of(book, "ModelOK", evaluator) is False, (path, value)
+
+
+def test_every_input_is_validated_and_only_its_value_can_be_changed(workbook):
+    sheet = workbook["Inputs"]
+    rows = [row for row in range(6, sheet.max_row + 1) if sheet.cell(row, 14).data_type == "f"]
+    assert len(rows) > 15
+    assert sheet.protection.sheet
+    validated = {str(cells) for rule in sheet.data_validations.dataValidation for cells in rule.sqref.ranges}
+    for row in rows:
+        assert f"E{row}" in validated
+        assert not sheet.cell(row, 5).protection.locked
+        assert sheet.cell(row, 6).protection.locked
+    for rule in sheet.data_validations.dataValidation:
+        assert (rule.type, rule.errorStyle, rule.allow_blank) == ("custom", "stop", False)
