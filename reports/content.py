@@ -148,6 +148,14 @@ class Content:
         return number_or_nan(self.headline.get(key))
 
 
+def nominal_rate(settings: Mapping[str, Any]) -> float:
+    """Return the discount rate of money as it is paid."""
+    rate = float(settings["discount_rate_fraction"])
+    if settings["money_terms"] == "nominal":
+        return rate
+    return (1.0 + rate) * (1.0 + float(settings["inflation_fraction_per_year"])) - 1.0
+
+
 def number_or_nan(value: Any) -> float:
     """Return a number that may be missing.
 

@@ -39,7 +39,7 @@ from planner.coefficients.orders import (
 )
 from planner.coefficients.orders.prices import priced_stands
 from planner.coefficients.orders.rent_cost import rent_costs
-from planner.coefficients.payments import PAYMENT
+from planner.coefficients.payments import PAYMENT, escalated
 from planner.coefficients.service import api, deferral, egress, failures, serving
 from planner.coefficients.service.optional import optional_value
 from planner.coefficients.service.pools import first_pools
@@ -113,6 +113,30 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     shares, tier_shares = purchase_policy.share_weights(scenario, stand, orders, ordered, tiered)
     sources, source_tiers = second_source.source_weights(scenario, stand, orders, ordered, tiered)
     around = environment(scenario, periods, blocks, block_prices)
+    costs = {
+        "order": ordered,
+        "tier_units": tiered,
+        "rent": whole_rent,
+        "rent_hour": hourly_rent,
+        "installed": installed_costs(scenario, stand, installed, periods),
+        "build_kw": hall_cost.build_costs(scenario, hall, builds, periods),
+        "retrofit_kw": retrofit.retrofit_costs(scenario, changes, periods),
+        "open": opening_costs(scenario, opened, periods),
+        "grid_kw": bill_cost.energy_costs(scenario, block_prices, blocks),
+        "peak_kw": bill_cost.peak_costs(bill.plain),
+        **bill_cost.bill_costs(bill, periods),
+        "ppa_kw": contract_cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
+        "module": energisation.module_costs(scenario, path, periods),
+        "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
+        **bridging.bridge_costs(scenario, bridge, periods, blocks),
+        "unused_rent_kw": colocation.unused_costs(scenario, colo, periods),
+        "api": api.api_costs(bought, blocks),
+        "retire": retirement.resale_income(leaving),
+        "resold": resale.resale_costs(sales, ordered, periods),
+        "unserved": lost_value,
+        "flow": egress.egress_costs(scenario, routes, demand, shapes, workloads, blocks),
+        "constant": pd.concat([served_value, contract_cost.delivered_costs(around)], ignore_index=True),
+    }
     return Coefficients(
         settings=scenario.settings,
         periods=periods,
@@ -143,30 +167,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         failures=failures.failures(scenario, demand, shapes, workloads, stand, rents, bought),
         billing=bill,
         environment=around,
-        costs={
-            "order": ordered,
-            "tier_units": tiered,
-            "rent": whole_rent,
-            "rent_hour": hourly_rent,
-            "installed": installed_costs(scenario, stand, installed, periods),
-            "build_kw": hall_cost.build_costs(scenario, hall, builds, periods),
-            "retrofit_kw": retrofit.retrofit_costs(scenario, changes, periods),
-            "open": opening_costs(scenario, opened, periods),
-            "grid_kw": bill_cost.energy_costs(scenario, block_prices, blocks),
-            "peak_kw": bill_cost.peak_costs(bill.plain),
-            **bill_cost.bill_costs(bill, periods),
-            "ppa_kw": contract_cost.ppa_costs(around, scenario.settings.carbon_price_per_t),
-            "module": energisation.module_costs(scenario, path, periods),
-            "unpowered": energisation.waiting_costs(scenario, path, stand, periods),
-            **bridging.bridge_costs(scenario, bridge, periods, blocks),
-            "unused_rent_kw": colocation.unused_costs(scenario, colo, periods),
-            "api": api.api_costs(bought, blocks),
-            "retire": retirement.resale_income(leaving),
-            "resold": resale.resale_costs(sales, ordered, periods),
-            "unserved": lost_value,
-            "flow": egress.egress_costs(scenario, routes, demand, shapes, workloads, blocks),
-            "constant": pd.concat([served_value, contract_cost.delivered_costs(around)], ignore_index=True),
-        },
+        costs={family: escalated(table, scenario.settings, periods) for family, table in costs.items()},
         order_terms=order_terms.order_terms(scenario, orders, supply, useful),
         tiers=tiers,
         tier_reach=tier_reach,
@@ -196,7 +197,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
 def priced_periods(scenario: Scenario) -> pd.DataFrame:
     """Return the periods with discount factors: orders at the start, running cost and tokens as the setting says."""
     periods = period_frame(scenario)
-    rate = scenario.settings.discount_rate_fraction
+    rate = scenario.settings.nominal_rate_fraction
     years = 2.0 * (periods["mid_years"] - periods["start_years"])
     end = float(periods["start_years"].iloc[-1] + years.iloc[-1])
     return periods.assign(

@@ -14,9 +14,23 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.tables.cost_lines import check_line
+from planner.inputs import Settings
+from planner.tables.cost_lines import COST_LINE, check_line
 
 PAYMENT = ["line", "kind", "paid_period", "timing", "amount"]
+
+
+def escalated(costs: pd.DataFrame, settings: Settings, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return cost rows with the amounts of lines that rise at what they are in their period of payment.
+
+    amount x (1 + g) ^ start of the period in years, with g the escalation of the line's group
+    """
+    rises = {line.name: settings.escalation(line.escalates) for line in COST_LINE.values() if line.escalates}
+    if costs.empty or not any(rises.values()):
+        return costs
+    rise = costs["line"].map(rises).astype(float).fillna(0.0)
+    years = costs["paid_period"].map(periods["start_years"]).astype(float)
+    return costs.assign(amount=costs["amount"] * (1.0 + rise) ** years)
 
 
 def yearly_rows(

@@ -57,6 +57,29 @@ class Settings(BaseModel):
     discount_rate_fraction: float = Field(
         ge=0, le=1, description="discount rate per year as a fraction: 0.08 is 8 percent"
     )
+    money_terms: Literal["nominal", "real"] = Field(
+        default="nominal",
+        description="whether the discount rate and the escalations below are stated nominal, or real: inflation is "
+        "then added to them; contracts, price trends and loan rates are what they say in either case",
+    )
+    inflation_fraction_per_year: float = Field(
+        default=0.0, gt=-0.5, le=1, description="general inflation, used where money_terms is real"
+    )
+    tariff_escalation_fraction_per_year: float = Field(
+        default=0.0, gt=-0.5, le=1, description="yearly rise of everything on the electricity tariff"
+    )
+    staff_escalation_fraction_per_year: float = Field(
+        default=0.0, gt=-0.5, le=1, description="yearly rise of the cost of staff"
+    )
+    rent_escalation_fraction_per_year: float = Field(
+        default=0.0,
+        gt=-0.5,
+        le=1,
+        description="yearly rise of the rent of space, beside what a colocation contract states",
+    )
+    fixed_cost_escalation_fraction_per_year: float = Field(
+        default=0.0, gt=-0.5, le=1, description="yearly rise of the fixed cost of sites and of the network"
+    )
     discount_timing: Literal["mid", "end", "start"] = Field(
         default="mid",
         description="moment at which what is paid in the course of a period, and the tokens of it, are discounted: "
@@ -212,6 +235,20 @@ class Settings(BaseModel):
         default=(),
         description="values outside the plausibility band on purpose, as table/key1|key2/column; semicolons",
     )
+
+    @property
+    def nominal_rate_fraction(self) -> float:
+        """Return the discount rate of money as it is paid."""
+        return self._nominal(self.discount_rate_fraction)
+
+    def escalation(self, group: str) -> float:
+        """Return the yearly rise of the cost lines of a group, in money as it is paid."""
+        return self._nominal(float(getattr(self, f"{group}_escalation_fraction_per_year")))
+
+    def _nominal(self, fraction: float) -> float:
+        if self.money_terms == "nominal":
+            return fraction
+        return (1.0 + fraction) * (1.0 + self.inflation_fraction_per_year) - 1.0
 
 
 @dataclass(frozen=True)

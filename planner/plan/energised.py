@@ -84,7 +84,7 @@ def unpowered_frame(scenario: Scenario, c: Coefficients, decided: Decided) -> pd
     held = c.costs["unpowered"].set_index([*STAND, "period"])["amount"]
     label = pd.MultiIndex.from_frame(about[[*STAND, "period"]])
     years = about["period"].map(c.periods["years"]).astype(float)
-    grown = (1.0 + scenario.settings.discount_rate_fraction) ** years - 1.0
+    grown = (1.0 + scenario.settings.nominal_rate_fraction) ** years - 1.0
     return about.assign(
         price=price,
         holding_cost=about["units"] * held.reindex(label).fillna(0.0).to_numpy(float),

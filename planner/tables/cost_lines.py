@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Nature = Literal["paid", "kept", "owed", "value", "sunk"]
+Escalator = Literal["tariff", "staff", "rent", "fixed_cost"]
 Part = Literal[
     "accelerator rent", "API tokens", "resale", "electricity", "operations staff", "network", "elsewhere"
 ]
@@ -36,6 +37,8 @@ class CostLine:
         FOCUS ServiceCategory.
     asset_class
         Class it is depreciated in where no product says so; blank = by its product, or other.
+    escalates
+        Which setting ``<name>_escalation_fraction_per_year`` it rises by; none for prices that say so themselves.
     """
 
     name: str
@@ -47,6 +50,7 @@ class CostLine:
     unit_cost_part: Part
     service: str
     asset_class: str | None = None
+    escalates: Escalator | None = None
 
 
 STANDS, LOAD = False, True
@@ -77,24 +81,84 @@ DECLARED = (
     # Fuel stands for energy of the grid, but is on no utility's bill.
     CostLine("bridge_fuel", "opex", "paid", "site", LOAD, "site", "elsewhere", "Other"),
     CostLine("bridge_carbon", "opex", "paid", "site", LOAD, "site", "elsewhere", "Other"),
-    CostLine("facility_rent", "opex", "paid", "offer", STANDS, "site", "elsewhere", "Other"),
-    CostLine("facility_rent_unused", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other"),
+    CostLine(
+        "facility_rent", "opex", "paid", "offer", STANDS, "site", "elsewhere", "Other", escalates="rent"
+    ),
+    CostLine(
+        "facility_rent_unused", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other", escalates="rent"
+    ),
     CostLine("site_opening", "capex", "paid", "site", STANDS, "site", "elsewhere", "Other", "site_opening"),
-    CostLine("site_fixed", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other"),
-    CostLine("energy", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
-    CostLine("energy_tiers", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
-    CostLine("demand_charge", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
-    CostLine("demand_tiers", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
+    CostLine(
+        "site_fixed", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other", escalates="fixed_cost"
+    ),
+    CostLine(
+        "energy", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other", escalates="tariff"
+    ),
+    CostLine(
+        "energy_tiers",
+        "opex",
+        "paid",
+        "site",
+        LOAD,
+        "electricity",
+        "electricity",
+        "Other",
+        escalates="tariff",
+    ),
+    CostLine(
+        "demand_charge",
+        "opex",
+        "paid",
+        "site",
+        LOAD,
+        "electricity",
+        "electricity",
+        "Other",
+        escalates="tariff",
+    ),
+    CostLine(
+        "demand_tiers",
+        "opex",
+        "paid",
+        "site",
+        LOAD,
+        "electricity",
+        "electricity",
+        "Other",
+        escalates="tariff",
+    ),
     CostLine(
         "coincident_peak_after_horizon", "opex", "owed", "site", LOAD, "electricity", "elsewhere", "Other"
     ),
     CostLine("ratchet_after_horizon", "opex", "owed", "site", LOAD, "electricity", "elsewhere", "Other"),
-    CostLine("tariff_fixed", "opex", "paid", "site", STANDS, "electricity", "electricity", "Other"),
+    CostLine(
+        "tariff_fixed",
+        "opex",
+        "paid",
+        "site",
+        STANDS,
+        "electricity",
+        "electricity",
+        "Other",
+        escalates="tariff",
+    ),
     # A minimum tops up what too little load leaves unpaid: it is idle cost, not the load's.
-    CostLine("minimum_take", "opex", "paid", "site", STANDS, "electricity", "electricity", "Other"),
+    CostLine(
+        "minimum_take",
+        "opex",
+        "paid",
+        "site",
+        STANDS,
+        "electricity",
+        "electricity",
+        "Other",
+        escalates="tariff",
+    ),
     # A contract and the tariff energy it replaces belong together: both follow the energy they price.
     CostLine("ppa", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
-    CostLine("ppa_offset", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other"),
+    CostLine(
+        "ppa_offset", "opex", "paid", "site", LOAD, "electricity", "electricity", "Other", escalates="tariff"
+    ),
     CostLine("carbon", "opex", "paid", "site", LOAD, "electricity", "elsewhere", "Other"),
     CostLine("carbon_offset", "opex", "paid", "site", LOAD, "electricity", "elsewhere", "Other"),
     CostLine(
@@ -103,9 +167,19 @@ DECLARED = (
     CostLine("spares", "opex", "paid", "offer", STANDS, "running", "elsewhere", "Compute"),
     CostLine("cooling_maintenance", "opex", "paid", "site", STANDS, "running", "elsewhere", "Other"),
     CostLine(
-        "staff", "opex", "paid", "offer", STANDS, "running", "operations staff", "Management and Governance"
+        "staff",
+        "opex",
+        "paid",
+        "offer",
+        STANDS,
+        "running",
+        "operations staff",
+        "Management and Governance",
+        escalates="staff",
     ),
-    CostLine("network", "opex", "paid", "offer", STANDS, "running", "network", "Networking"),
+    CostLine(
+        "network", "opex", "paid", "offer", STANDS, "running", "network", "Networking", escalates="fixed_cost"
+    ),
     CostLine("property_tax", "opex", "paid", "site", STANDS, "running", "elsewhere", "Other"),
     CostLine("egress", "opex", "paid", "workload", LOAD, "running", "elsewhere", "Networking"),
     CostLine("optional_demand_value", "value", "value", "workload", LOAD, "demand", "elsewhere", "Other"),

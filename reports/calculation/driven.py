@@ -191,7 +191,8 @@ def _line(rows: Rows, line: str, costs: pd.DataFrame, timing: Timing) -> None:
         )
         for at, item, place, planned in stated
     ]
-    rows.line_total(line, words(line), parts, timing, rows.content.currency)
+    # Amounts as planned are at the prices of their periods already.
+    rows.line_total(line, words(line), parts, timing, rows.content.currency, at_today=False)
 
 
 def _ratio(rows: Rows, line: str, at: Labels) -> str:

@@ -294,7 +294,7 @@ def _uneven_fixed(rows: Rows, sites: list[str]) -> None:
         rows.plan_values("Amount as planned", "", str(site), "costs", currency, amount)
         for site, amount in zip(wide["site"], amounts, strict=True)
     ]
-    rows.line_total("tariff_fixed", title, parts, "mid", currency)
+    rows.line_total("tariff_fixed", title, parts, "mid", currency, at_today=False)
 
 
 def fixed_charge(rows: Rows, site: str, state: np.ndarray) -> float | None:

@@ -91,6 +91,10 @@ class LiveInputs:
         """Return the reference of the value that the plan was made with."""
         return reference.replace(f"{SHEET}!${VALUE_COLUMN}$", f"{SHEET}!${PLANNED_COLUMN}$")
 
+    def setting(self, name: str, meaning: str, value: float, label: str = "") -> str:
+        """Return the reference of a setting of the scenario."""
+        return self.factor(f"settings/{name}", meaning, "fraction/year", value, label)
+
     def constant(self, meaning: str, unit: str, value: float) -> str:
         """Return the reference of a unit factor."""
         return self._reference(

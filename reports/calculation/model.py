@@ -20,7 +20,7 @@ from reports.calculation.rows import At, Row, Rows, Timing
 from reports.calculation.running import electricity_rows
 from reports.calculation.timeline_rows import Clock, clock
 from reports.calculation.tokens import token_rows
-from reports.content import Content
+from reports.content import Content, nominal_rate
 from reports.labels import words
 
 
@@ -95,7 +95,7 @@ def timing_of(content: Content, cost: pd.Series) -> Timing:
     """Return when in its period a cost row is paid: the time whose discount factor is nearest to its own."""
     timeline = content.timeline
     place = timeline.names.index(cost["period"])
-    rate = float(content.settings["discount_rate_fraction"])
+    rate = nominal_rate(content.settings)
     years: dict[Timing, float] = {
         "mid": timeline.running_years[place],
         "start": timeline.start_years[place],

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from openpyxl.utils import get_column_letter
 
+from planner.tables.cost_lines import COST_LINE
 from reports import styles
 from reports.calculation.inputs import LiveInputs
 from reports.content import Content
+from reports.labels import words
 from reports.layout import FIRST_PERIOD_COLUMN, HEADER_ROW, TOTAL_COLUMN
 
 COLUMN = "{col}"
@@ -164,13 +166,53 @@ class Rows:
             Row("total", label, basis=basis, unit=unit, form=form, formula=formula, constant="sum")
         )
 
-    def line_total(self, line: str, label: str, parts: Sequence[At], timing: Timing, unit: str) -> At:
-        """Append the sum of rows that stand below each other and book it as a cost line."""
+    def _risen(self, line: str, today: At, label: str, unit: str) -> At:
+        """Append a cost line at the prices of its periods where it rises by a setting; else return it as it is."""
+        group = COST_LINE[line].escalates if line in COST_LINE else None
+        settings = self.content.settings
+        name = f"{group}_escalation_fraction_per_year"
+        real = settings["money_terms"] == "real"
+        rise = float(settings.get(name) or 0.0)
+        inflation = float(settings["inflation_fraction_per_year"]) if real else 0.0
+        if group is None or (not rise and not inflation):
+            return today
+        meaning = f"yearly rise: {words(group)}"
+        level = f"(1+{self.inputs.setting(name, meaning, rise)})"
+        if real:
+            said = self.inputs.setting("inflation_fraction_per_year", "inflation per year", inflation)
+            level = f"{level}*(1+{said})"
+        years = self.plan_values(
+            "Start of the period",
+            "",
+            "",
+            "",
+            "years",
+            self.content.timeline.start_years,
+            "0.0000",
+            total=False,
+        )
+        return self.formula(
+            f"{label}, at the prices of the period",
+            "",
+            "",
+            "today x (1 + rise) ^ years",
+            unit,
+            f"{today.here}*({level})^{years.here}",
+        )
+
+    def line_total(
+        self, line: str, label: str, parts: Sequence[At], timing: Timing, unit: str, at_today: bool = True
+    ) -> At:
+        """Append the sum of rows that stand below each other and book it as a cost line.
+
+        ``at_today``: the rows are at the prices of the first day, and the line rises where a setting says so.
+        """
         basis = {
             "start": "paid at the start",
             "mid": "paid over the period",
             "end": "at the end of the horizon",
         }[timing]
         at = self.sum_of(label, parts, unit, basis=basis)
+        at = self._risen(line, at, label, unit) if at_today else at
         self.lines.setdefault(line, []).append((at, timing))
         return at

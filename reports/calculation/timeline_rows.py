@@ -35,6 +35,10 @@ def clock(rows: Rows) -> Clock:
         "DiscountRate",
         limits=(0.0, 1.0),
     )
+    if rows.content.settings["money_terms"] == "real":
+        inflation = float(rows.content.settings["inflation_fraction_per_year"])
+        said = rows.inputs.setting("inflation_fraction_per_year", "inflation per year", inflation)
+        rate = f"((1+{rate})*(1+{said})-1)"
     rows.title("Time and discounting")
     hours = rows.plan_values("Hours of the period", "", "", "calendar", "h", timeline.hours, styles.HOURS)
     months = rows.plan_values(

@@ -184,7 +184,7 @@ def month_peaks(scenario: Scenario, meter: PlanMeter, row: dict) -> tuple[pd.Dat
     history = earlier_peaks(scenario, row["site"], row["component"])
     ratchet, floor = _looked_back_at(meter, row, history)
     named = _rests_on(scenario, meter, row, share, history)
-    later, seen_later = _ratchet_after(meter, row, scenario.settings.discount_rate_fraction)
+    later, seen_later = _ratchet_after(meter, row, scenario.settings.nominal_rate_fraction)
     past = [*ratchet["past"], *named.pairs["past"], *np.flatnonzero(named.owed_per_kw), *seen_later["past"]]
     needed = (share > 0) | np.isin(np.arange(len(share)), past)
     charges = labels.assign(
@@ -249,7 +249,7 @@ def _rests_on(
     scenario: Scenario, meter: PlanMeter, row: dict, share: np.ndarray, history: dict[int, float]
 ) -> Coincident:
     if row["named"]:
-        return coincident(meter, row, share, history, scenario.settings.discount_rate_fraction)
+        return coincident(meter, row, share, history, scenario.settings.nominal_rate_fraction)
     none = np.zeros(len(share))
     pairs = pd.DataFrame({"position": [], "past": [], "share": []}).astype({"position": int, "past": int})
     return Coincident(pairs, none, none, none)

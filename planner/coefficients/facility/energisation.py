@@ -150,7 +150,7 @@ def module_costs(scenario: Scenario, path: Energisation, periods: pd.DataFrame) 
     end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
     age = end_years - periods["start_years"].to_numpy()[orders["in_service_ordinal"].to_numpy(int)]
     left = sinking_fund_residual(
-        settings.discount_rate_fraction, age, orders["life_years"].fillna(1.0).to_numpy()
+        settings.nominal_rate_fraction, age, orders["life_years"].fillna(1.0).to_numpy()
     )
     worth = orders["life_years"].notna().to_numpy() & (settings.residual_method != "none")
     residual = -orders["price"] * np.where(worth, left, 0.0)

@@ -43,7 +43,7 @@ def build_costs(
     end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
     ready_years = periods["start_years"].to_numpy()[table["in_service_ordinal"].to_numpy(int)]
     life = table["build_life_years"].fillna(1.0).to_numpy()
-    left = sinking_fund_residual(scenario.settings.discount_rate_fraction, end_years - ready_years, life)
+    left = sinking_fund_residual(scenario.settings.nominal_rate_fraction, end_years - ready_years, life)
     left = (
         np.where(table["build_life_years"].isna(), 0.0, left)
         if scenario.settings.residual_method != "none"

@@ -53,7 +53,7 @@ def retrofit_costs(scenario: Scenario, retrofits: pd.DataFrame, periods: pd.Data
     end_years = periods["start_years"].iloc[-1] + periods["years"].iloc[-1]
     age = end_years - periods["start_years"].to_numpy()[table["in_service_ordinal"].to_numpy(int)]
     life, settings = table["life_years"].astype(float), scenario.settings
-    left = sinking_fund_residual(settings.discount_rate_fraction, age, life.fillna(1.0).to_numpy())
+    left = sinking_fund_residual(settings.nominal_rate_fraction, age, life.fillna(1.0).to_numpy())
     worth = life.notna().to_numpy() & (settings.residual_method != "none")
     price = table["capex_per_kw"].astype(float)
     upkeep = price * table["maintenance_fraction_per_year"].astype(float).fillna(0.0)

@@ -105,7 +105,7 @@ def charge_after_horizon(
         Length of the horizon.
     """
     settings = scenario.settings
-    rate = settings.discount_rate_fraction
+    rate = settings.nominal_rate_fraction
     term, left = (length[name].to_numpy(float) for name in ("term_years", "left_years"))
     age = term - left
     known = table["asset_class"].isin(scenario.tables["residuals"]["asset_class"]).to_numpy(bool)

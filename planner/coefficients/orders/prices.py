@@ -92,7 +92,7 @@ def residual_share(scenario: Scenario, bought: pd.DataFrame, age_years: np.ndarr
         return np.zeros(len(bought))
     if settings.residual_method == "sinking_fund":
         return sinking_fund_residual(
-            settings.discount_rate_fraction, age_years, bought["life_years"].to_numpy()
+            settings.nominal_rate_fraction, age_years, bought["life_years"].to_numpy()
         )
     share = market_residual(scenario.tables["residuals"], bought["asset_class"], age_years)
     # A unit past its life has been taken out: nobody pays for its age.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.inputs import Scenario
+from planner.inputs import Scenario, Settings
 from planner.units import (
     DAYS_PER_WEEK,
     HOURS_PER_DAY,
@@ -18,6 +18,14 @@ from planner.units import (
 CELL = ["period", "month", "day_type", "hour_utc"]
 ROUNDING = 1e-9
 """Weeks and years nearer than this are the same moment."""
+
+
+def yearly_rate(settings: Settings) -> float:
+    """Return the discount rate of money as it is paid: a real rate grows by inflation."""
+    rate = settings.discount_rate_fraction
+    if settings.money_terms == "real":
+        rate += settings.inflation_fraction_per_year * (1.0 + rate)
+    return rate
 
 
 def present_value(rate_fraction: float, years: float) -> float:
@@ -54,7 +62,7 @@ def walked_periods(scenario: Scenario) -> pd.DataFrame:
     start_years, running_years, discount_start, discount_mid (of what is paid in the course of the period),
     discount_end (of the horizon).
     """
-    rate = scenario.settings.discount_rate_fraction
+    rate = yearly_rate(scenario.settings)
     share = {"start": 0.0, "mid": 0.5, "end": 1.0}[scenario.settings.discount_timing]
     rows = []
     weeks = years = 0.0

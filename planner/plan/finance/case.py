@@ -87,7 +87,11 @@ def _priced(frames: Mapping[str, pd.DataFrame], flows: pd.DataFrame) -> list[str
 def convention(scenario: Scenario) -> str:
     """Return how money of different days is compared, in words."""
     settings = scenario.settings
-    return f"{100 * settings.discount_rate_fraction:g} % a year, running cost at the {TIMING[settings.discount_timing]}"
+    real = settings.money_terms == "real"
+    rate = f"{100 * settings.discount_rate_fraction:g} % a year"
+    if real:
+        rate += f" real, {100 * settings.nominal_rate_fraction:.4g} % nominal"
+    return f"{rate}, running cost at the {TIMING[settings.discount_timing]}"
 
 
 def _residual_rows(

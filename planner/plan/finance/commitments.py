@@ -134,7 +134,7 @@ def _capitalised(scenario: Scenario, c: Coefficients, table: pd.DataFrame) -> np
 def borrowing_rate(scenario: Scenario) -> float:
     """Return the interest rate of loans and leases per year."""
     stated = scenario.settings.loan_rate_fraction
-    return scenario.settings.discount_rate_fraction if stated is None else stated
+    return scenario.settings.nominal_rate_fraction if stated is None else stated
 
 
 def payment_matrix(

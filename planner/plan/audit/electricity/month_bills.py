@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.clock import yearly_rate
 from planner.plan.audit.electricity.bills import levied, minimum_rows
 from planner.plan.audit.electricity.coincident_bills import coincident_kw, owed_per_kw, ratchet_months
 from planner.plan.audit.electricity.tariff_rows import PER_DAY, charges, named_months, untiered
@@ -218,7 +219,7 @@ def _bill_measured(books: Books, row: dict, rows: list[dict]) -> None:
         back = row["ratchet"] * highest(known, bill["number"])
         bill["billed_kw"] = max(bill["measured_kw"], back, floor)
         known.append((bill["number"], bill["measured_kw"]))
-    rate = books.facts.scenario.settings.discount_rate_fraction
+    rate = yearly_rate(books.facts.scenario.settings)
     rows += [rows[-1] | later for later in ratchet_months(row, known, span, season, rate)]
 
 
@@ -230,7 +231,7 @@ def _bill_named(books: Books, row: dict, rows: list[dict]) -> None:
     before = _history(books, row["site"], row["component"])
     earlier = {_calendar(when): kw for when, kw in before}
     numbers = [bill["number"] for bill in rows]
-    owed = owed_per_kw(row, numbers, books.facts.scenario.settings.discount_rate_fraction)
+    owed = owed_per_kw(row, numbers, yearly_rate(books.facts.scenario.settings))
     for bill in rows:
         inside, past = coincident_kw(row, bill["number"], measured, earlier)
         bill["billed_kw"] = max(inside + past * bill["open"], row["least_kw"] * bill["open"])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.clock import yearly_rate
 from planner.plan.audit.facility.bridging import rented_kw
 from planner.plan.audit.facility.path import ITEM, MODULE, carried_kw, first_powered
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
@@ -108,7 +109,7 @@ def module_entries(books: Books) -> pd.DataFrame:
     share = [
         0.0
         if settings.residual_method == "none" or np.isnan(life)
-        else sinking_fund(settings.discount_rate_fraction, years, life)
+        else sinking_fund(yearly_rate(settings), years, life)
         for years, life in zip(age, about["life_years"].to_numpy(float), strict=True)
     ]
     paid = rows["modules"] * about["price"]

@@ -38,6 +38,7 @@ from planner.plan.audit.money.site_costs import (
     value_entries,
 )
 from planner.plan.audit.report import beside, total
+from planner.tables.cost_lines import COST_LINE
 
 Source = Callable[[Books], pd.DataFrame]
 
@@ -124,7 +125,7 @@ class Accounts(Books):
         demand counts in the objective ``cost`` only, sunk book value never.
         """
         if ("entries", source) not in self._kept:
-            entries = source(self)
+            entries = self._risen(source(self))
             factor = np.select(
                 [entries["kind"].eq("sunk"), entries["timing"].eq("start"), entries["timing"].eq("mid")],
                 [1.0, self.period_of(entries, "discount_start"), self.period_of(entries, "discount_mid")],
@@ -135,6 +136,25 @@ class Accounts(Books):
                 discount_factor=factor, discounted=entries["amount"] * factor, in_objective=counted
             )
         return self._kept["entries", source]
+
+    def _risen(self, entries: pd.DataFrame) -> pd.DataFrame:
+        """Return entries with the amounts of lines that rise by a setting at what they are when they are paid.
+
+        Once a year's rise per year from the first day of the horizon to the first day of the period, inflation on top
+        where the rises are real.
+        """
+        settings = self.facts.scenario.settings
+        grown = np.ones(len(entries))
+        years = self.period_of(entries, "start_years").astype(float)
+        for group in ("tariff", "staff", "rent", "fixed_cost"):
+            rise = getattr(settings, f"{group}_escalation_fraction_per_year")
+            level = 1.0 + rise
+            if settings.money_terms == "real":
+                level *= 1.0 + settings.inflation_fraction_per_year
+            names = [name for name, line in COST_LINE.items() if line.escalates == group]
+            chosen = entries["line"].isin(names).to_numpy()
+            grown[chosen] = np.exp(years[chosen] * np.log(level))
+        return entries.assign(amount=entries["amount"] * grown)
 
     def lines_of(self, source: Source) -> pd.DataFrame:
         """Return the lines of one source in the plan's ledger beside the recomputed ones, made once.

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
-from planner.plan.audit.clock import present_value
+from planner.plan.audit.clock import present_value, yearly_rate
 from planner.plan.audit.money.hardware_costs import entries, residual_share, term_time
 from planner.units import MONTHS_PER_YEAR
 
@@ -27,7 +27,7 @@ def termed_orders(books: Books) -> pd.DataFrame:
     orders, periods = books.orders, books.facts.periods
     termed = orders[orders["mode"].isin(TERMED)]
     settings = books.facts.scenario.settings
-    rate = settings.discount_rate_fraction
+    rate = yearly_rate(settings)
     starts = periods["start_years"].to_numpy()
     end_years = starts[-1] + periods["years"].iloc[-1]
     began = starts[np.minimum(termed["first"].to_numpy(int), len(periods) - 1)]

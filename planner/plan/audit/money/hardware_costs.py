@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
-from planner.plan.audit.clock import present_value
+from planner.plan.audit.clock import present_value, yearly_rate
 from planner.plan.audit.facility.colo_rent import rent_levels
 from planner.plan.audit.facts import LOT, RENTED, at
 from planner.plan.audit.orders.last_days import last_day_to_order, whole_days
@@ -46,7 +46,7 @@ def residual_share(books: Books, bought: pd.DataFrame, age_years: np.ndarray) ->
         life = bought["life_years"].to_numpy(float)
         return np.array(
             [
-                sinking_fund(settings.discount_rate_fraction, age, years)
+                sinking_fund(yearly_rate(settings), age, years)
                 for age, years in zip(age_years, life, strict=True)
             ]
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from planner.plan.audit.clock import yearly_rate
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.report import Check, beside, compare, total
 from planner.tables.cost_lines import COST_LINE
@@ -44,7 +45,7 @@ def _recounted(books: Accounts) -> Iterator[tuple[str, str, str, float]]:
     """Yield ledger, category, period, amount of every loan."""
     settings, calendar = books.facts.scenario.settings, books["finance_periods"]
     rate = settings.loan_rate_fraction
-    rate = settings.discount_rate_fraction if rate is None else rate
+    rate = yearly_rate(settings) if rate is None else rate
     often = settings.loan_payments_per_year
     spans = list(calendar[["period", "start_years", "end_years"]].itertuples(index=False, name=None))
     for row in borrowing(books).to_dict("records"):

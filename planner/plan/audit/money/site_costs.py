@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
-from planner.plan.audit.clock import first_period_from
+from planner.plan.audit.clock import first_period_from, yearly_rate
 from planner.plan.audit.electricity.bills import fixed_amounts, levied
 from planner.plan.audit.electricity.month_bills import by_month, month_entries, owed_sites, site_charges
 from planner.plan.audit.facility.colo_rent import bound_sites
@@ -123,7 +123,7 @@ def value_left(books: Books, first: np.ndarray, life: pd.Series) -> np.ndarray:
         [
             0.0
             if settings.residual_method == "none" or np.isnan(own)
-            else sinking_fund(settings.discount_rate_fraction, years, own)
+            else sinking_fund(yearly_rate(settings), years, own)
             for years, own in zip(age, life.to_numpy(float), strict=True)
         ],
         dtype=float,
