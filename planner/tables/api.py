@@ -32,6 +32,12 @@ API_OFFERS = Table(
             "price of cached prompts; blank = as other prompts",
             band=(0.0, 100.0),
         ),
+        number(
+            "price_cache_write_per_mtok",
+            "currency per million input tokens",
+            "price of prompts written to the cache (workloads.cache_write_fraction); blank = as other prompts",
+            band=(0.0, 100.0),
+        ),
         key("currency", "currency of the prices", "fx.currency", required=False),
         number("price_trend_fraction_per_year", "fraction/year", "yearly price change", low=-0.9, high=3.0),
         positive(

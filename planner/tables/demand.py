@@ -121,6 +121,11 @@ WORKLOADS = Table(
         ),
         fraction("cached_input_fraction", "prompt tokens found in the prefix cache", required=True),
         fraction(
+            "cache_write_fraction",
+            "prompt tokens written to the prefix cache of a token service, billed at its price of cache writes; the "
+            "rest of what is not found there is billed as fresh; blank = 0",
+        ),
+        fraction(
             "reusable_input_fraction",
             "prompt tokens that the same session has sent before: what a prefix cache without limit of memory "
             "would find; needed for options with a prefix cache",

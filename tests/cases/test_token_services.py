@@ -24,6 +24,7 @@ from small_scenarios import (
 )
 from workbook_checks import failed_checks
 
+from planner.errors import InputError
 from planner.inputs import Scenario, load_scenario
 from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
@@ -54,7 +55,13 @@ SERVICE = {
 SECONDS = 8_760 * 3_600
 
 
-def served(rate: float, work: dict | None = None, losses: list | None = None, **service: object) -> Scenario:
+def served(
+    rate: float,
+    work: dict | None = None,
+    losses: list | None = None,
+    prompt: int = 1_000,
+    **service: object,
+) -> Scenario:
     """Return a year of some requests/s of 1,000 in and 500 out; a box serves one a second and costs 100,000."""
     timed = {"ttft_ms": 100, "ttft_statistic": "p95"} if work and "ttft_ms" in work else {}
     return scenario(
@@ -63,7 +70,7 @@ def served(rate: float, work: dict | None = None, losses: list | None = None, **
             "sites": [hall(), cloud()],
             "models": [MODEL],
             "workloads": [workload(model="dense-8b", **(work or {}))],
-            "shapes": [shape(input_tokens=1_000, output_tokens=500)],
+            "shapes": [shape(input_tokens=prompt, output_tokens=500)],
             "operating_points": [point(model="dense-8b", **timed)],
             "offers": [purchase(), rental(price=20.0)],
             "api_offers": [SERVICE | service],
@@ -102,6 +109,30 @@ def test_retries_reasoning_and_cached_prompts_are_paid_as_they_are_used():
     case = served(0.1, work, price_cached_input_per_mtok=0.25)
     each = 1.2 * (1_000e-6 * (0.6 * 1.0 + 0.4 * 0.25) + 3 * 500e-6 * 4.0)
     assert least_cost(case) == pytest.approx(0.1 * each * SECONDS)
+
+
+def test_prompts_written_to_the_cache_are_paid_at_the_price_of_writes():
+    """1,000 fresh, 20,000 written, 60,000 found and 500 out at 2, 2.5, 0.2 and 10 per million: 0.069 a request."""
+    work = {"cached_input_fraction": 60 / 81, "cache_write_fraction": 20 / 81}
+    prices = {"price_input_per_mtok": 2.0, "price_cached_input_per_mtok": 0.2, "price_output_per_mtok": 10.0}
+    plan = solved(served(0.01, work, prompt=81_000, **prices, price_cache_write_per_mtok=2.5), audit=True)
+    requests = 0.01 * SECONDS
+    assert line(plan, "api_tokens") / requests == pytest.approx(0.069)
+    assert plan["checks"]["passed"].all()
+    # Without a price of its own a written token is a fresh one.
+    blank = model_of(served(0.01, work, **prices))
+    fresh = model_of(served(0.01, {"cached_input_fraction": 60 / 81}, **prices))
+    assert blank.value.tolist() == pytest.approx(fresh.value.tolist())
+
+
+def test_more_than_the_whole_prompt_is_refused():
+    with pytest.raises(InputError, match=r"cache_write_fraction.*more than 1"):
+        served(0.1, {"cached_input_fraction": 0.7, "cache_write_fraction": 0.4})
+
+
+def test_a_price_of_writes_that_no_workload_pays_is_warned_of():
+    case = served(0.1, price_cache_write_per_mtok=1.25)
+    assert any("no workload of the model states a cache_write_fraction" in text for text in case.warnings)
 
 
 def test_a_limit_of_the_service_binds_exactly():

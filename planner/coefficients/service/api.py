@@ -35,8 +35,8 @@ def api_options(
 
     Of the workload's model, for shapes with stated lengths, within its latency targets, on sale at the start of the
     period, in its regions. A request costs
-    ``input x ((1 - cached) x price + cached x cached price) + generated x output price`` for every attempt, reasoning
-    included; what it yields is reference output x the service's own quality.
+    ``input x ((1 - cached - written) x price + cached x cached price + written x write price) + generated x output
+    price`` for every attempt, reasoning included; what it yields is reference output x the service's own quality.
     """
     offers = scenario.tables["api_offers"]
     if offers.empty:
@@ -46,6 +46,7 @@ def api_options(
         price_in=offers["price_input_per_mtok"] * ratio,
         price_out=offers["price_output_per_mtok"] * ratio,
         price_cached=offers["price_cached_input_per_mtok"].fillna(offers["price_input_per_mtok"]) * ratio,
+        price_written=offers["price_cache_write_per_mtok"].fillna(offers["price_input_per_mtok"]) * ratio,
         quality=offers["quality_pass_fraction"].astype(float).fillna(1.0),
         service_ttft_ms=offers["ttft_ms"],
         service_tpot_ms=offers["tpot_ms"],
@@ -73,7 +74,9 @@ def api_options(
     trend = (1.0 + table["price_trend_fraction_per_year"].astype(float).fillna(0.0)) ** table["period"].map(
         periods["start_years"]
     )
-    prompt = (1.0 - cached) * table["price_in"] + cached * table["price_cached"]
+    written = table["cache_write_fraction"].astype(float).fillna(0.0)
+    prompt = (1.0 - cached - written) * table["price_in"] + cached * table["price_cached"]
+    prompt = prompt + written * table["price_written"]
     price = (
         table["input_mtok_per_request"] * prompt + table["generated_mtok_per_request"] * table["price_out"]
     )

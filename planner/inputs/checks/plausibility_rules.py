@@ -23,6 +23,7 @@ API_PRICES: dict[str, tuple[Band, Band]] = {
     "price_input_per_mtok": ((0.002, 100.0), (0.02, 30.0)),
     "price_output_per_mtok": ((0.005, 500.0), (0.05, 120.0)),
     "price_cached_input_per_mtok": ((0.0005, 100.0), (0.005, 30.0)),
+    "price_cache_write_per_mtok": ((0.0005, 100.0), (0.005, 60.0)),
 }
 """USD per million tokens, hard and soft; 0 (free) is judged by nobody. Shipped: 0.05..5, 0.09..25, 0.0..0.5."""
 

@@ -93,6 +93,22 @@ def output_costs_more_than_input(view: View) -> Iterator[Finding]:
             yield Notice(offers.fault(at, column, message))
 
 
+def written_prompts_are_counted(view: View) -> Iterator[Finding]:
+    """Yield shares of a prompt that are more than the whole, and prices of cache writes that no workload pays."""
+    workloads, offers = view["workloads"], view["api_offers"]
+    frame = workloads.frame
+    written = frame["cache_write_fraction"].astype(float).fillna(0.0)
+    whole = frame["cached_input_fraction"].astype(float) + written
+    for at in rows_where(workloads, whole > 1.0 + 1e-9):
+        message = f"with cached_input_fraction it is {whole.iloc[at]:.4g}, more than 1"
+        yield workloads.fault(at, "cache_write_fraction", message)
+    writing = set(frame.loc[written > 0, "model"].dropna())
+    priced = offers.frame["price_cache_write_per_mtok"].notna() & ~offers.frame["model"].isin(writing)
+    for at in rows_where(offers, priced.to_numpy() & offers.own):
+        message = "no workload of the model states a cache_write_fraction: prompts are billed as fresh or cached only"
+        yield Notice(offers.fault(at, "price_cache_write_per_mtok", message))
+
+
 def chip_hour_price(view: View) -> pd.DataFrame:
     """Return every offer's price by chip.
 
@@ -199,6 +215,15 @@ RULES = (
             "api_offers.price_output_per_mtok",
             "api_offers.price_input_per_mtok",
             "api_offers.price_cached_input_per_mtok",
+        ),
+    ),
+    Rule(
+        written_prompts_are_counted,
+        (
+            "workloads.cached_input_fraction",
+            "workloads.cache_write_fraction",
+            "workloads.model",
+            "api_offers.price_cache_write_per_mtok",
         ),
     ),
 )

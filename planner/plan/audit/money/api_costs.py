@@ -54,13 +54,19 @@ def api_made(books: Books) -> pd.DataFrame:
 
 
 def api_entries(books: Books) -> pd.DataFrame:
-    """Return the cost of tokens bought: prompts and answers of every attempt, cached prompts at their own price."""
+    """Return the cost of tokens bought: prompts and answers of every attempt, prompts found in the cache and written
+    to it at their own prices.
+    """
     rows = sent(books)
     cached = at(books.facts.workloads["cached_input_fraction"], rows, ["workload"]).astype(float).fillna(0.0)
     full = rows["price_input_per_mtok"].astype(float)
     cheap = rows["price_cached_input_per_mtok"].astype(float)
     cheap = cheap.where(cheap.notna(), full)
-    per_request = rows["input_mtok"] * (full * (1.0 - cached) + cheap * cached)
+    written = at(books.facts.workloads["cache_write_fraction"], rows, ["workload"]).astype(float).fillna(0.0)
+    writing = rows["price_cache_write_per_mtok"].astype(float)
+    writing = writing.where(writing.notna(), full)
+    fresh = 1.0 - cached - written
+    per_request = rows["input_mtok"] * (full * fresh + cheap * cached + writing * written)
     per_request = per_request + rows["generated_mtok"] * rows["price_output_per_mtok"].astype(float)
     trend = 1.0 + rows["price_trend_fraction_per_year"].astype(float).fillna(0.0)
     index = np.power(trend.to_numpy(float), books.period_of(rows, "start_years").astype(float))
