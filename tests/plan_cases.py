@@ -335,6 +335,8 @@ def limited() -> Scenario:
     tables["offers"][0] |= {"supply_units_per_period": 8, "available_until": "2027-08-01"}
     tables["offers"].append(cloud_offer("cloud box", "on_demand", 40, rent_step="period"))
     tables["supply"] = [{"offer": "box purchase", "period": "2027-Q2", "units": 3}]
+    limit = {"limit": "rented of this vendor", "offers": "cloud box", "measure": "units", "amount": 40}
+    tables["vendor_capacity"] = [limit]
     tables["budgets"] = [
         {"budget": "capex of the first quarter", "kind": "capex", "period": "2027-Q1", "limit": 2_000_000},
         {"budget": "opex at the hall", "kind": "opex", "site": "hall", "limit": 5_000_000},

@@ -61,6 +61,14 @@ def contract_terms() -> Mapping[str, object]:
         ("tokens", "code", "any", "east", "t1", 0.005, 0.0082, 200e-6, 200e-6),
         ("tokens", "code", "any", "east", "t2", 0.005, 0.0082, 200e-6, 200e-6),
     )
+    capacity = table(
+        "limit period amount offer weight",
+        ("eight chips", "t1", 8.0, "box purchase", 1.0),
+        ("eight chips", "t1", 8.0, "rack purchase", 4.0),
+        ("eight chips", "t1", 8.0, "box rent", 1.0),
+        ("five of them", "t2", 5.0, "box rent", 1.0),
+        ("five of them", "t2", 5.0, "box hour", 1.0),
+    )
     own: dict[str, pd.DataFrame] = dict(costs())
     own["api"] = api_costs(api, tiny().blocks)
     own["tier_units"] = tier_costs(own["order"], tiers)
@@ -68,6 +76,7 @@ def contract_terms() -> Mapping[str, object]:
         "concentration": shares,
         "concentration_tiers": cheaper,
         "commissioning_pace": pace,
+        "vendor_capacity": capacity,
         "retirable": table(
             "offer site cooling period age_years value_per_unit",
             ("fleet:old", "hall", "air", "t1", 3.0, 40_000.0),

@@ -36,6 +36,7 @@ from planner.coefficients.orders import (
     resale,
     retirement,
     second_source,
+    vendor_capacity,
 )
 from planner.coefficients.orders.prices import priced_stands
 from planner.coefficients.orders.rent_cost import rent_costs
@@ -178,6 +179,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         source_tiers=source_tiers,
         source_bounds=second_source.source_bounds(scenario, sources, orders, supply, useful),
         commissioning_pace=purchase_policy.commissioned_orders(scenario, stand, orders),
+        vendor_capacity=vendor_capacity.vendor_capacity(scenario, periods),
         retirable=leaving,
         retire_reach=retirement.retire_reach(leaving, periods),
         resales=sales,

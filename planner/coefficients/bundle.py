@@ -18,6 +18,7 @@ from planner.coefficients.orders.purchase_policy import ORDER, SHARES, TIER_SHAR
 from planner.coefficients.orders.resale import RESALE_REACH, RESALES
 from planner.coefficients.orders.retirement import RETIRABLE, RETIRE_REACH
 from planner.coefficients.orders.second_source import SOURCE_BOUNDS, SOURCE_TIERS, SOURCES
+from planner.coefficients.orders.vendor_capacity import VENDOR_CAPACITY
 from planner.coefficients.service.api import API, API_LIMITS
 from planner.coefficients.service.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.service.failures import Failures
@@ -110,6 +111,8 @@ class Coefficients:
         Generation rented on site: when it can stand, how long it is kept, its carbon.
     colocation
         Contracted kW of colocation sites: the least paid for and the most that may stand.
+    vendor_capacity
+        limit, period, amount, offer, weight: what a vendor gives of several offers together.
     cap_curves, pools
         Utilisation caps by pool and size (``PointSet.caps``); those used, with the size they hold for
         (``pools.first_pools``). Empty where every workload states its allowance for waiting.
@@ -163,6 +166,7 @@ class Coefficients:
     commissioning_pace: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=[*ORDER, "in_service_period", "most_units"])
     )
+    vendor_capacity: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=VENDOR_CAPACITY))
     cap_curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     pools: pd.DataFrame = field(default_factory=pd.DataFrame)
     failures: Failures = field(default_factory=Failures)

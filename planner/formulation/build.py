@@ -29,6 +29,7 @@ from planner.formulation import (
     site_constraints,
     source_constraints,
     tier_constraints,
+    vendor_constraints,
 )
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.columns import build_columns
@@ -56,6 +57,8 @@ FAMILIES: Mapping[str, Family] = {
         fleet_constraints.resold_units,
         fleet_constraints.supply,
         fleet_constraints.hourly_supply,
+        vendor_constraints.vendor_supply,
+        vendor_constraints.vendor_hourly_supply,
         order_constraints.minimum_order,
         order_constraints.order_placed,
         order_constraints.whole_lots,
@@ -134,6 +137,7 @@ SPEAKS_OF: Mapping[str, str] = {
     "replica_units": "replicas",
     "fleet_balance": "installed",
     "hourly_supply": "rent_hour",
+    "vendor_hourly_supply": "rent_hour",
     "minimum_order": "placed",
     "order_placed": "placed",
     "whole_lots": "lots",

@@ -356,7 +356,7 @@ def _heaviest(clash: Clash) -> float:
 
 
 def _named_limit(table: str, key: str, column: str, resource: str, ratio: float = 1.0) -> Cells:
-    """Return the cells of a limit that is a row of its own: budgets, carbon, water.
+    """Return the cells of a limit that is a row of its own: budgets, carbon, water, a vendor.
 
     The row of the model is in units of ``ratio`` of those of the cell.
     """
@@ -368,8 +368,9 @@ def _named_limit(table: str, key: str, column: str, resource: str, ratio: float 
             if row is None:
                 continue
             needed = enough(float(row[column]) + float(part["shortfall"].max()) * ratio)
-            units = {"carbon_t": "t CO2", "water_m3": "m3"}
-            unit = units.get(str(row.get("kind")), clash.scenario.settings.currency)
+            units = {"carbon_t": "t CO2", "water_m3": "m3", "units": "units", "chips": "chips", "kw": "kW"}
+            counted = str(row.get("kind", row.get("measure")))
+            unit = units.get(counted, clash.scenario.settings.currency)
             held = part.assign(period=_stated_period(clash, row))
             changes.append(_change(clash, held, (table, row, column), needed, (resource, str(name), unit)))
             if not changes[-1].periods and pd.notna(row.get("year")):
@@ -507,6 +508,15 @@ LIMITS: Mapping[str, Limit] = {
     "module_count": Limit("modules that can be ordered", "modules", ("site", "module"), _modules),
     "supply": Limit("vendor supply", "units", ("offer",), _supply),
     "hourly_supply": Limit("vendor supply by the hour", "units", ("offer",), _supply),
+    **dict.fromkeys(
+        ("vendor_supply", "vendor_hourly_supply"),
+        Limit(
+            "supply of a vendor over its offers",
+            "units, chips or kW",
+            ("limit",),
+            _named_limit("vendor_capacity", "limit", "amount", "supply of a vendor over its offers"),
+        ),
+    ),
     "order_placed": Limit("vendor supply", "units", ("offer",), _supply, liftable=_is_confirmed),
     "minimum_order": Limit("smallest order", "units", ("offer",), _minimum_order),
     "whole_lots": Limit("whole lots", "units", ("offer",), _lots),

@@ -32,6 +32,8 @@ PRICED = (
     "commissioning_racks",
     "supply",
     "hourly_supply",
+    "vendor_supply",
+    "vendor_hourly_supply",
     "capacity",
     "api_allowance",
     "concentration",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, choice, date, fraction, integer, key, number, provenance, text
+from planner.tables.schema import Table, choice, date, fraction, integer, key, keys, number, provenance, text
 
 OFFER_TIERS = Table(
     "offer_tiers",
@@ -72,4 +72,21 @@ EXPORT_LIMITS = Table(
     scope="scenario",
 )
 
-TABLES = (OFFER_TIERS, CONCENTRATION, EXPORT_LIMITS)
+VENDOR_CAPACITY = Table(
+    "vendor_capacity",
+    "most a vendor gives of several offers together in a period, beside the limit of each offer",
+    ("limit",),
+    (
+        key("limit", "name of the limit"),
+        text("vendor", "vendor whose offers count, as offers spells it; blank = the offers named"),
+        keys("offers", "offers that count; blank = all of the vendor", "offers.offer"),
+        choice("measure", "counted in: units, chips, or nameplate kW", ("units", "chips", "kw")),
+        key("period", "which period; blank = each one by itself", "periods.period", required=False),
+        number(
+            "amount", "units, chips or kW", "most that can be ordered or rented in the period", required=True
+        ),
+    ),
+    scope="scenario",
+)
+
+TABLES = (OFFER_TIERS, CONCENTRATION, EXPORT_LIMITS, VENDOR_CAPACITY)

@@ -35,6 +35,7 @@ def columns(case):
 
 TERMS = {"minimum_order", "order_placed", "whole_lots", "tier_split", "tier_reached", "tier_limit"}
 TERMS |= {"concentration", "commissioning_pace", "api_allowance", "resold_units"}
+TERMS |= {"vendor_supply", "vendor_hourly_supply"}
 TERMS |= {"source_count", "source_bought", "source_share", "anything_ordered"}
 """Families of contract terms: they speak of the case with terms, all others of the plain one."""
 FAILED = {name for name in FAMILIES if name.startswith("failure_")}

@@ -143,6 +143,7 @@ FRAMES = [
         to(0.0),
         {"site": "cloud", "period": "2027-Q1"},
     ),
+    Tampering("vendor_supply", "limited", "orders", "units", plus(50), {"offer": "cloud box"}),
     Tampering("billing_peak", "limited", "peaks", "peak_kw", times(0.99)),
     Tampering("power_levels", "limited", "site_power", "peak_kw", times(1.001), {"level": "facility"}),
     Tampering("power_levels", "limited", "site_power", "usable_kw", plus(10), {"level": "grid"}),

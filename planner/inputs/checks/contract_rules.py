@@ -149,6 +149,32 @@ def shares_leave_room(view: View) -> Iterator[Finding]:
             )
 
 
+def vendor_gives_something(view: View) -> Iterator[Finding]:
+    """Yield limits of a vendor under which no offer counts, or one whose product does not state the measure."""
+    limits, offers = view["vendor_capacity"], view.frame("offers")
+    known = sorted(view.known("offers", "vendor"))
+    for at in range(len(limits.frame)):
+        row = limits.frame.iloc[at]
+        vendor = row["vendor"] if isinstance(row["vendor"], str) else None
+        if vendor is None and not row["offers"]:
+            yield limits.fault(at, "vendor", "state the vendor, the offers or both")
+            continue
+        if vendor is not None and vendor not in known:
+            yield limits.fault(
+                at, "vendor", f"no offer of the scenario is of this vendor{nearest(vendor, known)}"
+            )
+            continue
+        counted = offers[offers["vendor"].eq(vendor) | (vendor is None)]
+        if row["offers"]:
+            counted = counted[counted["offer"].isin(row["offers"])]
+        if counted.empty:
+            yield limits.fault(at, "offers", f"none of them is of {vendor}")
+        if row["measure"] == "kw":
+            stated = view.lookup(counted["product"], "products", "nameplate_kw")
+            for product in counted.loc[stated.isna(), "product"].unique():
+                yield limits.fault(at, "measure", f"product {product} states no nameplate_kw")
+
+
 OFFER = ("offers.price", "offers.mode")
 RULES = (
     Rule(
@@ -160,6 +186,16 @@ RULES = (
         ),
     ),
     Rule(spot_states_its_interruptions, ("offers.interruption_fraction", "offers.mode")),
+    Rule(
+        vendor_gives_something,
+        (
+            "vendor_capacity.vendor",
+            "vendor_capacity.offers",
+            "vendor_capacity.measure",
+            "offers.vendor",
+            "offers.product",
+        ),
+    ),
     Rule(resale_knows_one_price, ("offers.resale_fraction", "offer_tiers.offer")),
     Rule(
         tier_states_one_price,

@@ -19,7 +19,7 @@ from planner.plan.audit.facility import (
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money import api_costs, cost_checks, ledger_checks, payment_checks, view_checks
 from planner.plan.audit.money.accounts import Accounts
-from planner.plan.audit.orders import date_checks, fleet_checks, order_checks
+from planner.plan.audit.orders import date_checks, fleet_checks, order_checks, vendor_capacity
 from planner.plan.audit.report import AuditReport, Check, breaches, report_of
 from planner.plan.audit.required import missing_columns
 from planner.plan.audit.service import (
@@ -87,6 +87,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             fleet_checks.hourly_peak,
             fleet_checks.supply,
             fleet_checks.hourly_supply,
+            vendor_capacity.vendor_supply,
             order_checks.minimum_order,
             order_checks.order_lots,
             order_checks.tier_units,

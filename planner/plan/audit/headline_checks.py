@@ -292,7 +292,7 @@ def finance_totals(books: Accounts) -> Check:
         "charged_for_commitments": termed["charge_at_horizon_end"].sum(),
     }
     rows = [
-        {"figure": name, "left": float(stated[name]), "right": float(figure)}
+        {"figure": name, "left": float(stated[name]), "right": float(figure or 0.0)}
         for name, figure in figures.items()
         if name in stated
     ]
