@@ -42,7 +42,7 @@ def _energy(rows: Rows) -> dict[str, At]:
             "Energy at the meter, now",
             "",
             site,
-            "planned + IT x change of PUE + changed load",
+            "planned + changes of PUE, load",
             "kWh",
             use.kwh,
             form=styles.MONEY_PLAIN,

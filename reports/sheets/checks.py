@@ -124,8 +124,23 @@ def _audit(page: Page, content: Content) -> Block:
     }
     block = list_block(page, shown, AUDIT, labels | forms, wrap=("check", "scope"))
     for row in range(block.first, block.last + 1):
-        styles.apply(page.sheet.cell(row, block.columns["passed"]), "check")
+        cell = page.sheet.cell(row, block.columns["passed"])
+        difference, tolerance = (page.sheet.cell(row, block.columns[name]) for name in AUDIT[5:7])
+        if cell.value == "PASS" and _within(difference.value, tolerance.value):
+            # A difference that is changed by hand changes the result.
+            result = f'IF(ABS({difference.coordinate})<={tolerance.coordinate},"PASS","FAIL")'
+            put_formula(page.sheet, row, block.columns["passed"], result, "check")
+        else:
+            styles.apply(cell, "check")
     return block
+
+
+def _within(difference: object, tolerance: object) -> bool:
+    return (
+        isinstance(difference, int | float)
+        and isinstance(tolerance, int | float)
+        and abs(difference) <= tolerance
+    )
 
 
 def _met(audit: pd.DataFrame) -> pd.DataFrame:
