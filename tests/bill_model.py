@@ -19,7 +19,7 @@ from planner.coefficients.electricity.bill_energy import energy_price_by_cell
 from planner.coefficients.electricity.billing import billing
 from planner.coefficients.facility import site
 from planner.coefficients.facility.opening_cost import opening_costs
-from planner.formulation import bill_constraints, minimum_constraints, site_constraints, tier_constraints
+from planner.formulation import bill_constraints, bill_tier_constraints, site_constraints
 from planner.formulation.bill_values import settled_bill
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import FAMILIES
@@ -32,8 +32,7 @@ from planner.solve import SolveOptions, solve
 BILL_FAMILIES = [
     name
     for name, family in FAMILIES.items()
-    if family.__module__
-    in (bill_constraints.__name__, minimum_constraints.__name__, tier_constraints.__name__)
+    if family.__module__ in (bill_constraints.__name__, bill_tier_constraints.__name__)
     or family is site_constraints.billing_peak
 ]
 CELL = ["period", "month", "day_type", "hour_utc"]

@@ -13,8 +13,8 @@ from pandas.core.groupby import SeriesGroupBy
 from planner.coefficients import Coefficients
 from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
 from planner.coefficients.electricity.billing import CHARGE_MONTH
+from planner.formulation.bill_constraints import minimum_bill
 from planner.formulation.blocks import ColumnIndex
-from planner.formulation.minimum_constraints import minimum_bill
 
 PAST = ["site", "component", "past_period", "past_month"]
 

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.coefficients.electricity.bill import Bill, yearly_bill
-from planner.coefficients.electricity.bill_demand import demand_charges
 from planner.coefficients.electricity.bill_energy import energy_price_by_cell
 from planner.coefficients.electricity.bill_minimum import fixed_by_month
+from planner.coefficients.electricity.tariff import priced_rows
 from planner.errors import InputError
 from planner.inputs import calendar_cells, make_scenario, typed_frame
+from planner.inputs.windows import parse_months
 from planner.tables import HOURS
 
 PROVENANCE = {"source": "test", "source_date": "2026", "confidence": "estimate"}
@@ -429,14 +430,16 @@ def planned_cost(case, name: str, kw: float) -> float:
     cells = calendar_cells(case)
     prices = energy_price_by_cell(case, cells).query("site == @name")
     prices = prices.merge(cells, on=["period", "month", "day_type", "hour_utc"])
-    demand, fixed = (
-        demand_charges(case).query("tariff == @name"),
-        fixed_by_month(case).query("tariff == @name"),
-    )
+    demand = priced_rows(case, "demand", first=True).query("tariff == @name")
+    fixed = fixed_by_month(case).query("tariff == @name")
+    months = [
+        row["price_bare"]
+        * (1.0 + sum(levy["price"] for levy in row["levies"]))
+        * len(parse_months(row["months"]))
+        for row in demand.to_dict("records")
+    ]
     energy = (prices["price_per_kwh"] * prices["hours"]).sum() * kw
-    return (
-        energy + (demand["price_per_kw_month"] * demand["months"].map(len)).sum() * kw + fixed["amount"].sum()
-    )
+    return energy + sum(months) * kw + fixed["amount"].sum()
 
 
 @pytest.mark.parametrize("name", FLAT_LOAD_TARIFFS)

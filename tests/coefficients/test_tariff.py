@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from planner.coefficients.electricity.bill_demand import demand_charges
 from planner.coefficients.electricity.bill_energy import energy_price_by_cell
 from planner.coefficients.electricity.bill_minimum import fixed_by_month
+from planner.coefficients.electricity.tariff import priced_rows
 from planner.errors import InputError
 from planner.inputs import calendar_cells, make_scenario
+from planner.inputs.windows import hour_shares, parse_months
 from planner.tables import HOURS
 
 PROVENANCE = {"source": "test", "source_date": "2026", "confidence": "estimate"}
@@ -39,6 +40,17 @@ def scenario(charges: list[dict[str, object]], offset: float = 8, **tables: obje
 def prices(case, site: str = "hall") -> pd.Series:
     table = energy_price_by_cell(case, calendar_cells(case))
     return table[table["site"] == site].set_index(["month", "day_type", "hour_utc"])["price_per_kwh"]
+
+
+def demand_charges(case) -> pd.DataFrame:
+    """Return the demand charges in force with their price in a mean year, levies that always hold included."""
+    rows = priced_rows(case, "demand", first=True)
+    levied = [1.0 + sum(levy["price"] for levy in levies) for levies in rows["levies"]]
+    touched = {
+        name: rows[name].map(lambda quarters: tuple(np.flatnonzero(hour_shares(quarters) > 0).tolist()))
+        for name in ("weekday", "weekend")
+    }
+    return rows.assign(price_per_kw_month=rows["price_bare"] * levied, **touched)
 
 
 ENERGY = charge("energy", "energy", 0.40, "kwh")
@@ -110,12 +122,12 @@ def test_demand_charges_keep_their_window_ratchet_and_contract_share():
         charge("minimum", "demand", 4, "kw_month", contract_fraction=0.85),
     ]
     table = demand_charges(scenario(rows)).set_index("component")
-    assert table.loc["flat", "ratchet_season"] == (6, 7, 8, 9)
+    assert parse_months(table.loc["flat", "ratchet_season"]) == (6, 7, 8, 9)
     assert table.loc["flat", ["ratchet_fraction", "ratchet_months", "minimum_kw"]].tolist() == [0.75, 11, 30]
     assert table.loc["peak", "price_per_kw_month"] == pytest.approx(10 * 0.25)
-    assert table.loc["peak", "months"] == (6, 7, 8, 9)
-    assert table.loc["peak", "hours"] == (16, 17, 18, 19)
-    assert table.loc["peak", "weekend_hours"] == ()
+    assert parse_months(table.loc["peak", "months"]) == (6, 7, 8, 9)
+    assert table.loc["peak", "weekday"] == (16, 17, 18, 19)
+    assert table.loc["peak", "weekend"] == ()
     assert table.loc["minimum", "contract_fraction"] == 0.85
 
 
@@ -124,7 +136,7 @@ def test_a_charge_on_named_hours_counts_before_the_year_it_is_billed_in():
     case = scenario([ENERGY, named | {"start_date": "2028-01-01"}])
     table = demand_charges(case).set_index("component")
     assert table.loc["cp", "price_per_kw_month"] == pytest.approx(4 * 0.25)
-    assert table.loc["cp", "hours"] == (16, 17)
+    assert table.loc["cp", "weekday"] == (16, 17)
     past = named | {"end_date": "2026-12-31", "named_hours": "2025-06-24T16:00"}
     assert demand_charges(scenario([ENERGY, past])).empty
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients.electricity.bill_demand import demand_lines
-from planner.coefficients.electricity.bill_energy import LINE, energy_lines
+from planner.coefficients.electricity.bill_energy import LINE, bill_lines, energy_lines
 from planner.coefficients.electricity.calendar import Row
 from planner.coefficients.electricity.meter import Load, Metered, metered
 from planner.coefficients.electricity.tariff import LEVIED
@@ -157,28 +157,15 @@ def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=LINE)
 
 
-def _lines(component: str, charge: str, amount: np.ndarray, unit: str, price: object) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "component": component,
-            "charge": charge,
-            "tier_from": np.nan,
-            "month": np.arange(len(amount)),
-            "quantity": 1.0,
-            "unit": unit,
-            "price": price,
-            "amount": amount,
-        }
-    )
-
-
 def _fixed_lines(rows: pd.DataFrame, load: Metered) -> pd.DataFrame:
     """Return fixed charges: per day by the days, per month and year by the share of the month they hold."""
     parts = []
     for row in rows.to_dict("records"):
         share = load.months_held(row)
         parts.append(
-            _lines(row["component"], "fixed", per_month(row, load) * share, row["price_unit"], row["price"])
+            bill_lines(
+                row, row["price_unit"], np.ones(len(share)), row["price"], per_month(row, load) * share
+            )
         )
     return _joined(parts)
 
@@ -209,7 +196,7 @@ def _levy_lines(rows: pd.DataFrame, charged: pd.DataFrame, load: Metered) -> pd.
     parts = []
     for row in rows.to_dict("records"):
         amount = row["price"] * _counted(row, charged, load) * load.months_held(row)
-        parts.append(_lines(row["component"], "levy", amount, "fraction", row["price"]))
+        parts.append(bill_lines(row, "fraction", np.ones(len(amount)), row["price"], amount))
     return _joined(parts)
 
 
@@ -223,8 +210,8 @@ def _minimum_lines(
         least = per_month(row, load) * contract_part(row, contract_kw) * load.months_held(row)
         paid = _counted(row, charged, load) + _topped(added, load)
         added.append(
-            _lines(
-                row["component"], "minimum", np.maximum(least - paid, 0.0), row["price_unit"], row["price"]
+            bill_lines(
+                row, row["price_unit"], np.ones(len(paid)), row["price"], np.maximum(least - paid, 0.0)
             )
         )
     year = np.arange(len(load.months)) // MONTHS_PER_YEAR
@@ -236,7 +223,7 @@ def _minimum_lines(
         paid = np.bincount(year, weights=_counted(row, charged, load) + _topped(added, load))
         amount = np.zeros(len(load.months))
         amount[last] = np.maximum(least - paid, 0.0)
-        added.append(_lines(row["component"], "minimum", amount, row["price_unit"], row["price"]))
+        added.append(bill_lines(row, row["price_unit"], np.ones(len(amount)), row["price"], amount))
     return _joined(added)
 
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.electricity.bill_energy import bill_lines
 from planner.coefficients.electricity.calendar import Row
 from planner.coefficients.electricity.meter import Metered
 from planner.coefficients.electricity.tariff import (
     DAILY_UNITS,
     KVA_UNITS,
     ladder_names,
-    levy_factor,
     price_per_unit,
-    priced_rows,
     with_windows,
 )
 from planner.errors import Fault, InputError
-from planner.inputs import Scenario
-from planner.inputs.named_hours import first_billed, month_number, named_spans, peaks_behind
-from planner.inputs.windows import MINUTES_PER_QUARTER, hour_shares, parse_months
+from planner.inputs.windows import (
+    MINUTES_PER_QUARTER,
+    first_billed,
+    month_number,
+    named_spans,
+    parse_months,
+    peaks_behind,
+)
 from planner.units import MONTHS_PER_YEAR
 
 USUAL_RATCHET_MONTHS = 11
@@ -197,18 +201,9 @@ def _inside_tier(rows: pd.DataFrame, at: int, billed: np.ndarray) -> np.ndarray:
 def _line(row: Row, kw: np.ndarray, share: np.ndarray, price_per_kw: float) -> pd.DataFrame:
     kva = row["price_unit"] in KVA_UNITS
     quantity = np.where(share > 0, kw / row["power_factor"] if kva else kw, 0.0)
-    return pd.DataFrame(
-        {
-            "component": row["component"],
-            "charge": row["charge"],
-            "tier_from": row["tier_from"],
-            "month": np.arange(len(kw)),
-            "quantity": quantity,
-            "unit": row["price_unit"] if row["price_unit"] in DAILY_UNITS else "kva" if kva else "kw",
-            "price": (price_per_kw * row["power_factor"] if kva else price_per_kw) * share,
-            "amount": kw * price_per_kw * share,
-        }
-    )
+    price = (price_per_kw * row["power_factor"] if kva else price_per_kw) * share
+    unit = row["price_unit"] if row["price_unit"] in DAILY_UNITS else "kva" if kva else "kw"
+    return bill_lines(row, unit, quantity, price, kw * price_per_kw * share)
 
 
 def _check_contract(rows: pd.DataFrame, contract_kw: float | None) -> None:
@@ -235,40 +230,3 @@ def _check_named(rows: pd.DataFrame) -> None:
             faults.append(Fault("tariffs", f"{row.component}: {error}", column="named_hours"))
     if faults:
         raise InputError(faults)
-
-
-def demand_charges(scenario: Scenario) -> pd.DataFrame:
-    """Return the demand charges of every tariff a hall pays, in the plan's currency.
-
-    A charge on named hours (coincident peak) is among them from a year before it is billed: ``months`` are those it
-    is billed in, its days and hours those in which a later year's hours may be named (:mod:`coincident`).
-
-    Returns
-    -------
-    DataFrame, RangeIndex; columns ``tariff``, ``component``, ``price_per_kw_month``, ``price_bare`` (before levies),
-    ``levies`` (tuple), ``months`` (tuple),
-    ``day_type``, ``hours`` and ``weekend_hours`` (tuples of local hours touched), ``ratchet_fraction``,
-    ``ratchet_months``, ``ratchet_season`` (tuple), ``minimum_kw``, ``contract_fraction``, ``named_hours``, ``tier_of``,
-    ``start_date``, ``end_date``.
-    """
-    rows = priced_rows(scenario, "demand", first=True)
-    kept = ["tariff", "component", "price_bare", "levies", "day_type", "weekday", "weekend", "ratchet_months"]
-    return (
-        rows[[*kept, "named_hours", "tier_of", "start_date", "end_date"]]
-        .assign(
-            price_per_kw_month=rows["price_bare"] * levy_factor(rows, scenario.tables["tariffs"]),
-            months=rows["months"].map(parse_months),
-            hours=rows["weekday"].map(_hours_touched),
-            weekend_hours=rows["weekend"].map(_hours_touched),
-            ratchet_season=rows["ratchet_season"].map(parse_months),
-            **{
-                name: rows[name].fillna(0.0)
-                for name in ("ratchet_fraction", "minimum_kw", "contract_fraction")
-            },
-        )
-        .reset_index(drop=True)
-    )
-
-
-def _hours_touched(quarters: np.ndarray) -> tuple[int, ...]:
-    return tuple(int(hour) for hour in np.flatnonzero(hour_shares(quarters) > 0))

@@ -59,7 +59,8 @@ def energy_lines(rows: pd.DataFrame, load: Load, wholesale: pd.DataFrame | None)
         price = prices[at] + _market(row, wholesale, load)
         quantity = load.by_month(kwh) * shares[at]
         amount = load.by_month(kwh * price) * shares[at]
-        parts.append(_line(row, "kwh", quantity, amount))
+        mean = np.divide(amount, quantity, out=np.full_like(amount, np.nan), where=quantity != 0)
+        parts.append(bill_lines(row, "kwh", quantity, mean, amount))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=LINE)
 
 
@@ -171,14 +172,14 @@ def _converted(scenario: Scenario) -> pd.DataFrame:
     return wholesale.assign(**{hour: wholesale[hour] * fx for hour in HOURS})
 
 
-def _line(row: Row, unit: str, quantity: np.ndarray, amount: np.ndarray) -> pd.DataFrame:
-    price = np.divide(amount, quantity, out=np.full_like(amount, np.nan), where=quantity != 0)
+def bill_lines(row: Row, unit: str, quantity: np.ndarray, price: object, amount: np.ndarray) -> pd.DataFrame:
+    """Return the lines of one charge, month by month."""
     return pd.DataFrame(
         {
             "component": row["component"],
             "charge": row["charge"],
             "tier_from": row["tier_from"],
-            "month": np.arange(len(quantity)),
+            "month": np.arange(len(amount)),
             "quantity": quantity,
             "unit": unit,
             "price": price,

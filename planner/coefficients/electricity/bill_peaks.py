@@ -20,20 +20,21 @@ import pandas as pd
 
 from planner.coefficients.electricity.bill_demand import look_back_months
 from planner.coefficients.electricity.billing_frames import (
+    BLOCKS,
     CHARGE_MONTH,
     CHARGE_NUMBERS,
     CHARGES,
+    COINCIDENT,
+    LOOK_BACK,
     PLAIN,
     PLAIN_BLOCKS,
-    no_coincident,
-    no_look_back,
+    empty,
 )
 from planner.coefficients.electricity.calendar import Row, month_held, month_label
 from planner.coefficients.electricity.meter import PlanMeter
 from planner.coefficients.electricity.tariff import levied_by_month
 from planner.inputs import Scenario
-from planner.inputs.named_hours import first_billed, named_shares, peaks_behind
-from planner.inputs.windows import parse_months
+from planner.inputs.windows import first_billed, named_shares, parse_months, peaks_behind
 from planner.units import MONTHS_PER_YEAR
 
 MIDDLE = 0.5
@@ -154,7 +155,7 @@ def measured_only(meter: PlanMeter, tiered: pd.DataFrame) -> tuple[pd.DataFrame,
     )
     blocks = meter.labelled(meter.blocks_by_month(np.ones(len(meter.kw), dtype=bool)))
     seen = tiered[CHARGE_MONTH].merge(blocks[["month", "period", "block"]], on=["period", "month"])
-    return charges[CHARGES], seen[[*CHARGE_MONTH, "block"]], no_look_back(), no_coincident()
+    return charges[CHARGES], seen[BLOCKS], empty(LOOK_BACK), empty(COINCIDENT)
 
 
 def plain_peaks(meter: PlanMeter, row: Row) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -209,9 +210,9 @@ def month_peaks(scenario: Scenario, meter: PlanMeter, row: dict) -> tuple[pd.Dat
     charges = charges[needed][CHARGES]
     return (
         pd.concat([charges, later[CHARGES]], ignore_index=True) if len(later) else charges,
-        blocks[[*CHARGE_MONTH, "block"]],
-        looks[[*CHARGE_MONTH, "past_period", "past_month", "ratchet_fraction"]],
-        _dated(named.pairs, meter).assign(**name)[[*CHARGE_MONTH, "past_period", "past_month", "share"]],
+        blocks[BLOCKS],
+        looks[LOOK_BACK],
+        _dated(named.pairs, meter).assign(**name)[COINCIDENT],
     )
 
 
@@ -238,7 +239,7 @@ def day_peaks(meter: PlanMeter, row: dict) -> tuple[pd.DataFrame, ...]:
         floor_kw=row["floor_kw"],
     )
     blocks = blocks.assign(**name, month=_day_label(blocks))
-    return charges[CHARGES], blocks[[*CHARGE_MONTH, "block"]], no_look_back(), no_coincident()
+    return charges[CHARGES], blocks[BLOCKS], empty(LOOK_BACK), empty(COINCIDENT)
 
 
 def _day_label(days: pd.DataFrame) -> pd.Series:

@@ -7,8 +7,7 @@ one peak per period, as long as the period's months look at the same hours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -23,16 +22,18 @@ from planner.coefficients.electricity.bill_peaks import (
 )
 from planner.coefficients.electricity.bill_tiers import demand_tiers, energy_tiers
 from planner.coefficients.electricity.billing_frames import (
+    BLOCKS,
     CHARGE_MONTH,
-    no_blocks,
-    no_charges,
-    no_coincident,
-    no_fills,
-    no_ladders,
-    no_look_back,
-    no_plain,
-    no_plain_blocks,
-    no_tiers,
+    CHARGES,
+    COINCIDENT,
+    FILLS,
+    FRAMES,
+    LADDERS,
+    LOOK_BACK,
+    PLAIN,
+    PLAIN_BLOCKS,
+    TIERS,
+    empty,
 )
 from planner.coefficients.electricity.meter import PlanMeter, site_meter
 from planner.coefficients.electricity.tariff import DAILY_UNITS, always, ladders, priced_rows
@@ -74,15 +75,15 @@ class Billing:
         Minimum bills (:class:`bill_minimum.Minimums`).
     """
 
-    plain: pd.DataFrame = field(default_factory=no_plain)
-    plain_blocks: pd.DataFrame = field(default_factory=no_plain_blocks)
-    charges: pd.DataFrame = field(default_factory=no_charges)
-    peak_blocks: pd.DataFrame = field(default_factory=no_blocks)
-    look_back: pd.DataFrame = field(default_factory=no_look_back)
-    coincident: pd.DataFrame = field(default_factory=no_coincident)
-    tiers: pd.DataFrame = field(default_factory=no_tiers)
-    ladders: pd.DataFrame = field(default_factory=no_ladders)
-    fills: pd.DataFrame = field(default_factory=no_fills)
+    plain: pd.DataFrame = field(default_factory=lambda: empty(PLAIN))
+    plain_blocks: pd.DataFrame = field(default_factory=lambda: empty(PLAIN_BLOCKS))
+    charges: pd.DataFrame = field(default_factory=lambda: empty(CHARGES))
+    peak_blocks: pd.DataFrame = field(default_factory=lambda: empty(BLOCKS))
+    look_back: pd.DataFrame = field(default_factory=lambda: empty(LOOK_BACK))
+    coincident: pd.DataFrame = field(default_factory=lambda: empty(COINCIDENT))
+    tiers: pd.DataFrame = field(default_factory=lambda: empty(TIERS))
+    ladders: pd.DataFrame = field(default_factory=lambda: empty(LADDERS))
+    fills: pd.DataFrame = field(default_factory=lambda: empty(FILLS))
     minimums: Minimums = field(default_factory=Minimums)
 
 
@@ -109,29 +110,26 @@ def billing(scenario: Scenario, assigned: pd.DataFrame, limits: pd.DataFrame) ->
             plain.append(plain_peaks(meter, row))
         if len(row["ladder"]):
             share = meter.months_held(row)
-            tiered.append((*demand_tiers(meter, row, row["ladder"], share, usable[site]), no_fills()))
+            tiered.append((*demand_tiers(meter, row, row["ladder"], share, usable[site]), empty(FILLS)))
     rows = ladders(priced_rows(scenario, "energy"))
     for site, meter, tariff in meters:
         for part in energy_tiers(meter, site, rows[rows["tariff"] == tariff], usable[site]):
             tiered.append(part)
             if part[1]["unit"].eq("kwh_per_kw").any():
                 charged.append(measured_only(meter, part[1]))
-    peaks, plain_blocks, charges, blocks, look_back, named, tiers, months, fills = (
-        _stacked([part[k] for part in parts], none)
-        for parts, kinds in (
-            (plain, (no_plain, no_plain_blocks)),
-            (charged, (no_charges, no_blocks, no_look_back, no_coincident)),
-            (tiered, (no_tiers, no_ladders, no_fills)),
-        )
-        for k, none in enumerate(kinds)
-    )
-    least = minimums(scenario, meters, charges, tiers)
-    return Billing(peaks, plain_blocks, charges, blocks, look_back, named, tiers, months, fills, least)
+    parts = [
+        [one[k] for one in ones]
+        for ones, count in ((plain, 2), (charged, 4), (tiered, 3))
+        for k in range(count)
+    ]
+    frames = [_stacked(part, columns) for part, columns in zip(parts, FRAMES, strict=True)]
+    least = minimums(scenario, meters, charges=frames[2], tiers=frames[6])
+    return replace(Billing(*frames), minimums=least)
 
 
-def _stacked(parts: list[pd.DataFrame], none: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+def _stacked(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     filled = [part for part in parts if len(part)]
-    return pd.concat(filled, ignore_index=True) if filled else none()
+    return pd.concat(filled, ignore_index=True) if filled else empty(columns)
 
 
 def site_meters(scenario: Scenario, assigned: pd.DataFrame) -> list[tuple[str, PlanMeter, str]]:

@@ -7,8 +7,7 @@ import pandas as pd
 
 from planner.coefficients.electricity.billing import site_charges, site_meters
 from planner.inputs import Scenario
-from planner.inputs.named_hours import named_months
-from planner.inputs.windows import parse_months
+from planner.inputs.windows import named_months, parse_months
 
 
 def window_peaks(

@@ -10,7 +10,7 @@ from planner.coefficients.money import currency_ratio
 from planner.errors import Fault, InputError
 from planner.inputs import Scenario
 from planner.inputs.calendar import end_date, period_frame
-from planner.inputs.windows import parse_hours, parse_months
+from planner.inputs.windows import parse_hours
 from planner.units import MONTHS_PER_YEAR
 
 DAYS_PER_YEAR = 365
@@ -127,15 +127,6 @@ def levies_on(rows: pd.DataFrame, tariffs: pd.DataFrame) -> pd.Series:
 def always(levy: Row) -> bool:
     """Return whether a levy holds in every month, without dates."""
     return all(pd.isna(levy[name]) for name in ("months", "start_date", "end_date"))
-
-
-def levy_factor(rows: pd.DataFrame, tariffs: pd.DataFrame) -> np.ndarray:
-    """Return 1 + the levies on each row in a mean year: one on some months counts by their share, dates do not."""
-    mean = [
-        1.0 + sum(levy["price"] * len(parse_months(levy["months"])) / MONTHS_PER_YEAR for levy in levies)
-        for levies in levies_on(rows, tariffs)
-    ]
-    return np.array(mean, dtype=float)
 
 
 def levied_by_month(levies: tuple[Row, ...], calendar: Calendar) -> np.ndarray:

@@ -7,8 +7,15 @@ from collections.abc import Iterator
 import pandas as pd
 
 from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
-from planner.inputs.named_hours import first_billed, month_number, named_spans, peaks_behind
-from planner.inputs.windows import MINUTES_PER_QUARTER, QUARTERS_PER_HOUR, parse_hours
+from planner.inputs.windows import (
+    MINUTES_PER_QUARTER,
+    QUARTERS_PER_HOUR,
+    first_billed,
+    month_number,
+    named_spans,
+    parse_hours,
+    peaks_behind,
+)
 from planner.units import MONTHS_PER_YEAR
 
 
