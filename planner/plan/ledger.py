@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.orders.commitment import term_lengths
+from planner.coefficients.orders.instalments import owed_units
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import cost_terms
 from planner.inputs import Scenario
@@ -111,5 +111,9 @@ def liability_after_horizon(c: Coefficients, orders: pd.DataFrame) -> float:
     terms = c.stands.drop_duplicates("offer").set_index("offer")
     table = table.assign(term_months=table["offer"].map(terms["term_months"]).astype(float))
     paid = table["offer"].map(terms["upfront_fraction"]).astype(float).fillna(0.0)
-    left = term_lengths(table, c.periods)["left_units"]
+    table = table.assign(
+        payment_every_months=table["offer"].map(terms["payment_every_months"]).astype(float),
+        payment_in=table["offer"].map(terms["payment_in"]),
+    )
+    left = owed_units(table, c.alive, c.periods)
     return float((table["units"] * table["unit_price"] * left * (1.0 - paid)).sum())

@@ -65,6 +65,7 @@ DECLARED = (
     CostLine("lease", "opex", "paid", "offer", STANDS, "rent", "accelerator rent", "Compute"),
     CostLine("reserved_rent", "opex", "paid", "offer", STANDS, "rent", "accelerator rent", "Compute"),
     CostLine("prepaid_rent_left", "opex", "kept", "offer", STANDS, "rent", "elsewhere", "Compute"),
+    CostLine("rent_accrued", "opex", "owed", "offer", STANDS, "rent", "elsewhere", "Compute"),
     CostLine("commitment_after_horizon", "opex", "owed", "offer", STANDS, "rent", "elsewhere", "Compute"),
     CostLine("on_demand_rent", "opex", "paid", "offer", STANDS, "rent", "accelerator rent", "Compute"),
     CostLine("spot_rent", "opex", "paid", "offer", STANDS, "rent", "accelerator rent", "Compute"),

@@ -231,6 +231,20 @@ OFFERS = Table(
             "upfront_fraction",
             "share of all payments of a lease or reservation due when it starts to serve",
         ),
+        integer(
+            "payment_every_months",
+            "months",
+            "calendar of a lease or reservation: a payment every 1, 3, 6, 12 months from the first day of service; "
+            "blank = in the course of each period",
+            low=1,
+            high=60,
+        ),
+        choice(
+            "payment_in",
+            "whether such a payment is due on the first day of what it pays for or after the last; blank = advance",
+            ("advance", "arrears"),
+            required=False,
+        ),
         number(
             "warranty_years",
             "years",
@@ -283,7 +297,7 @@ OFFERS = Table(
         "warranty_years resale_fraction",
         "purchase lease reserved": "minimum_order_units order_multiple_units origin_country",
         "purchase lease reserved hardware": "installation_fraction",
-        "lease reserved": "term_months upfront_fraction",
+        "lease reserved": "term_months upfront_fraction payment_every_months payment_in",
         "on_demand spot": "rent_step",
         "spot": "interruption_fraction",
     },

@@ -111,7 +111,7 @@ def _rent(rows: Rows, time: Clock, mode: str, line: str, title: str) -> None:
         )
         for offer in hours
     ]
-    if not term_stated(rows, hours, ("upfront_fraction",)):
+    if not term_stated(rows, hours, ("upfront_fraction", "payment_every_months")):
         rows.line_total(line, title, parts, "mid", currency)
 
 

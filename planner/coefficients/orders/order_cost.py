@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients.fleet import STAND
 from planner.coefficients.orders.commitment import charge_after_horizon, horizon_years, term_lengths
+from planner.coefficients.orders.instalments import has_calendar, instalments, left_at_end
 from planner.coefficients.orders.order_dates import delivery_dates, last_order_dates
 from planner.coefficients.orders.prices import (
     RENT_LINES,
@@ -136,14 +137,18 @@ def _terms(termed: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> 
     """Return the payments of leases and reservations.
 
     upfront       share of all hours or months of the term, with the first period of service
-    over the term the rest, by the hours or calendar months of each period served
-    left at end   what was paid up front for the term after the horizon: an asset still held, no payment
+    over the term the rest, by the hours or calendar months of each period served, or by its payment calendar
+    left at end   what was paid ahead for the term after the horizon: an asset still held, no payment
+    accrued       what is due after the horizon for service within it
     installation  of a lease: share of the term's payments, with the order; the unit stands in a hall of ours
     """
     upfront = termed["upfront_fraction"].astype(float).fillna(0.0)
     termed = termed.assign(upfront=upfront, line=termed["mode"].map(RENT_LINES))
+    calendar = has_calendar(termed)
+    dated = _instalments(termed[calendar], alive, periods)
     held = termed.merge(alive, on=ORDER)
     units = pd.Series(period_units(held, held["alive_period"], periods), index=held.index)
+    by_period = ~has_calendar(held)
     over = held.assign(paid_period=held["alive_period"], timing="mid")
     served = units.groupby([held[name] for name in ORDER]).sum()
     inside = served.reindex(pd.MultiIndex.from_frame(termed[ORDER])).fillna(0.0).to_numpy(float)
@@ -157,9 +162,10 @@ def _terms(termed: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> 
     lease = lease.assign(paid_period=lease["period"])
     installed = lease["price_paid"] * length.loc[leased, "term_units"].to_numpy(float)
     return [
-        _paid(over, "", "opex", held["price_paid"] * (1.0 - held["upfront"]) * units).assign(
-            line=lambda kept: held.loc[kept.index, "line"]
-        ),
+        _paid(
+            over, "", "opex", (held["price_paid"] * (1.0 - held["upfront"]) * units).where(by_period, 0.0)
+        ).assign(line=lambda kept: held.loc[kept.index, "line"]),
+        *dated,
         _paid(first, "", "opex", paid_first * (inside + beyond)).assign(
             line=lambda kept: termed.loc[kept.index, "line"]
         ),
@@ -170,6 +176,25 @@ def _terms(termed: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> 
             "capex",
             installed * lease["installation_fraction"].astype(float).fillna(0.0),
         ),
+    ]
+
+
+def _instalments(termed: pd.DataFrame, alive: pd.DataFrame, periods: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the payments of orders with a calendar, what is paid ahead at the end, and what is served but not paid."""
+    if termed.empty:
+        return []
+    paid = instalments(termed, alive, periods)
+    rate = termed.assign(rate=termed["price_paid"] * (1.0 - termed["upfront"])).set_index(ORDER)[
+        ["rate", "line"]
+    ]
+    rows = paid[paid["in_horizon"]].merge(rate, on=ORDER)
+    left = left_at_end(paid).join(rate).reset_index().assign(paid_period=periods.index[-1], timing="end")
+    return [
+        _paid(rows, "", "opex", rows["rate"] * rows["units"]).assign(
+            line=lambda kept: rows.loc[kept.index, "line"]
+        ),
+        _paid(left, "prepaid_rent_left", "opex", -left["rate"] * left["prepaid"]),
+        _paid(left, "rent_accrued", "opex", left["rate"] * left["accrued"]),
     ]
 
 

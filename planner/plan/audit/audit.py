@@ -17,7 +17,14 @@ from planner.plan.audit.facility import (
     site_checks,
 )
 from planner.plan.audit.facts import Facts
-from planner.plan.audit.money import api_costs, cost_checks, ledger_checks, payment_checks, view_checks
+from planner.plan.audit.money import (
+    api_costs,
+    cost_checks,
+    instalments,
+    ledger_checks,
+    payment_checks,
+    view_checks,
+)
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.orders import date_checks, fleet_checks, order_checks, vendor_capacity
 from planner.plan.audit.report import AuditReport, Check, breaches, report_of
@@ -151,6 +158,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             cost_checks.budget,
             cost_checks.order_prices,
             cost_checks.order_payments,
+            instalments.instalments,
         )
     },
     **cost_checks.LINE_CHECKS,

@@ -12,7 +12,7 @@ from planner.plan.audit.facility.colocation import owed_after_horizon
 from planner.plan.audit.facts import at
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.api_costs import SERVICE, api_made, routed_requests
-from planner.plan.audit.money.hardware_costs import term_time
+from planner.plan.audit.money.hardware_costs import time_owed
 from planner.plan.audit.money.ledger_checks import OPERATING
 from planner.plan.audit.money.write_offs import own_write_offs
 from planner.plan.audit.report import Check, alike, beside, breaches, compare, total, worst
@@ -231,9 +231,9 @@ def liability_after_horizon(books: Accounts) -> Check:
     later
     """
     orders = books.orders
-    termed = orders[orders["mode"].isin(("lease", "reserved"))]
-    unpaid = termed["units"] * termed["paid_price"] * (1.0 - termed["upfront_fraction"].fillna(0.0))
-    own = float((unpaid * term_time(books, termed)[1]).sum())
+    termed = orders["mode"].isin(("lease", "reserved"))
+    unpaid = orders["units"] * orders["paid_price"] * (1.0 - orders["upfront_fraction"].fillna(0.0))
+    own = float((unpaid * time_owed(books))[termed].sum())
     own += float(owed_after_horizon(books)["owed"].sum()) + bridge_owed(books)
     own += float(month_bills(books)["owed"].sum())
     return _one("liability_after_horizon", books.headline("liability_after_horizon"), {"recomputed": own})

@@ -33,12 +33,13 @@ def operating_entries(
     parts = [
         by_period(assets[PLACE], calendar, written_off(assets, calendar)).assign(category="depreciation")
     ]
-    amounts, middle = payment_matrix(committed, costs, calendar)
+    rate = borrowing_rate(scenario)
+    amounts, middle = payment_matrix(committed, costs, calendar, frames["instalments"], rate)
     share, labels = service_share(committed, calendar), committed[PLACE]
     listed = committed["capitalised"].to_numpy(bool)
     spread = np.where(listed[:, None], 0.0, amounts.sum(axis=1, keepdims=True) * share)
     parts.append(by_period(labels, calendar, spread).assign(category="operating expense"))
-    right, interest, _ = right_of_use(committed, amounts, middle, calendar, borrowing_rate(scenario))
+    right, interest, _ = right_of_use(committed, amounts, middle, calendar, rate)
     parts.append(
         by_period(labels, calendar, np.where(listed, right, 0.0)[:, None] * share).assign(
             category="lease depreciation"
@@ -116,4 +117,5 @@ def book_value_frame(frames: Mapping[str, pd.DataFrame], calendar: pd.DataFrame)
             rows.append((name, period, value, spent, written, value + spent - written))
             value = rows[-1][-1]
     columns = ["asset_class", "period", "opening", "paid", "depreciation", "closing"]
-    return pd.DataFrame(rows, columns=columns).astype({"asset_class": "str", "period": "str"})
+    kinds = dict.fromkeys(columns[:2], "str") | dict.fromkeys(columns[2:], float)
+    return pd.DataFrame(rows, columns=columns).astype(kinds)

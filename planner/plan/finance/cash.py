@@ -26,7 +26,7 @@ def operating_cash(frames: Mapping[str, pd.DataFrame], calendar: pd.DataFrame) -
     costs, assets, committed = frames["costs"], frames["assets"], frames["commitments"]
     paid = costs[costs["kind"].isin(("capex", "opex")) & costs["timing"].ne("end")]
     parts = [paid.assign(category=paid["kind"])[CASH]]
-    amounts, _ = payment_matrix(committed, costs, calendar)
+    amounts, _ = payment_matrix(committed, costs, calendar, frames["instalments"])
     after = np.where(calendar["inside"].to_numpy(), 0.0, amounts)
     parts.append(by_period(committed[PLACE], calendar, after).assign(category="opex"))
     parts.append(

@@ -10,13 +10,17 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import STAND
 from planner.coefficients.orders.commitment import charge_after_horizon, horizon_years, term_lengths
+from planner.coefficients.orders.instalments import has_calendar, instalments, owed_units
 from planner.coefficients.orders.prices import RENT_LINES, purchase_prices
 from planner.finance import discount_factor
 from planner.inputs import Scenario
-from planner.inputs.calendar import after_months
+from planner.inputs.calendar import after_months, years_between
 from planner.units import MONTHS_PER_YEAR
 
 TERMED = ("lease", "reserved")
+JUST_BEFORE = 1e-7
+"""Years by which a payment in arrears falls before the day it is due, so that it belongs to what has ended."""
+INSTALMENTS = [*STAND, "period", "due_date", "due_years", "amount", "in_horizon", "paid_period", "timing"]
 COMMITMENT = [
     *STAND,
     "period",
@@ -62,6 +66,8 @@ def commitment_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
                 "life_years",
                 "asset_class",
                 "upfront_fraction",
+                "payment_every_months",
+                "payment_in",
                 "price_trend_fraction_per_year",
             ]
         ],
@@ -89,7 +95,7 @@ def commitment_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
         owed_after_horizon=(1.0 - table["upfront_fraction"].astype(float).fillna(0.0))
         * table["units"]
         * table["unit_price"]
-        * length["left_units"],
+        * owed_units(table, c.alive, c.periods),
         service_value_fraction=worth,
         charge_at_horizon_end=table["units"] * charge,
     )
@@ -138,12 +144,17 @@ def borrowing_rate(scenario: Scenario) -> float:
 
 
 def payment_matrix(
-    commitments: pd.DataFrame, costs: pd.DataFrame, calendar: pd.DataFrame
+    commitments: pd.DataFrame,
+    costs: pd.DataFrame,
+    calendar: pd.DataFrame,
+    dated: pd.DataFrame | None = None,
+    rate: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return payments of each commitment by period, and when each falls due: two ndarrays (commitments, periods).
 
     Inside the horizon as the economic ledger has them (at the middle of the period, an upfront share at its start
-    counted to the middle as well); after it level until the end of the term, at the middle of what is left.
+    counted to the middle as well); after it level until the end of the term, at the middle of what is left. Those with
+    a payment calendar (``dated``) on their days, several of a period on the one that has their present value.
     """
     key = [*STAND, "decided_period"]
     rows = pd.MultiIndex.from_frame(commitments[[*STAND, "period"]])
@@ -159,7 +170,76 @@ def payment_matrix(
     share = np.divide(overlap, whole, out=np.zeros_like(overlap), where=whole > 0)
     amounts = amounts + share * commitments["owed_after_horizon"].to_numpy()[:, None]
     middle = np.where(after[None, :], start + overlap / 2.0, (start + end) / 2.0)
+    if dated is not None and len(dated):
+        for row, (paid, due) in _by_date(commitments, dated, calendar, rate).items():
+            # What is paid up front beside the calendar is due when service begins.
+            upfront = np.where(after, 0.0, np.maximum(amounts[row] - paid, 0.0))
+            upfront = np.where(upfront > 1e-9 * max(paid.sum(), 1.0), upfront, 0.0)
+            amounts[row] = paid + upfront
+            began = float(commitments["began_years"].iloc[row])
+            middle[row] = np.where(upfront > 0.0, began, due) if not paid[upfront > 0.0].any() else due
     return amounts, middle
+
+
+def instalment_frame(c: Coefficients, orders: pd.DataFrame) -> pd.DataFrame:
+    """Return every payment of the commitments with a payment calendar: INSTALMENT, in and after the horizon.
+
+    ``due_years`` counts from the start of the horizon; a payment in arrears falls just before the day it is due.
+    """
+    held = orders.loc[orders["mode"].isin(TERMED), [*STAND, "period", "mode", "units", "unit_price"]]
+    table = held.merge(
+        c.stands[
+            [*STAND, "price_unit", "term_months", "upfront_fraction", "payment_every_months", "payment_in"]
+        ],
+        on=STAND,
+        validate="many_to_one",
+    )
+    table = table.merge(c.orders[[*STAND, "period", "in_service_ordinal"]], on=[*STAND, "period"])
+    table = table[has_calendar(table)]
+    dated = instalments(table, c.alive, c.periods).merge(
+        table[[*STAND, "period", "units", "unit_price", "upfront_fraction", "payment_in"]],
+        on=[*STAND, "period"],
+        suffixes=("", "_ordered"),
+    )
+    open_share = 1.0 - dated["upfront_fraction"].astype(float).fillna(0.0)
+    years = years_between(pd.Timestamp(c.periods["start_date"].iloc[0]), dated["due_date"])
+    return dated.assign(
+        due_years=years - np.where(dated["payment_in"].eq("arrears"), JUST_BEFORE, 0.0),
+        amount=dated["units_ordered"] * dated["unit_price"] * dated["units"] * open_share,
+    )[INSTALMENTS].reset_index(drop=True)
+
+
+def _by_date(
+    commitments: pd.DataFrame, dated: pd.DataFrame, calendar: pd.DataFrame, rate: float
+) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Return by row of the commitments with a calendar its payments by period, and the day they are worth as if due.
+
+    The day is the one at which the sum of a period's payments has their present value.
+    """
+    found = {}
+    edges = calendar["end_years"].to_numpy(float)
+    own = dict(list(dated.groupby([*STAND, "period"])))
+    for row, (key, began) in enumerate(
+        zip(
+            commitments[[*STAND, "period"]].itertuples(index=False, name=None),
+            commitments["began_years"],
+            strict=True,
+        )
+    ):
+        if key not in own:
+            continue
+        due, amount = own[key]["due_years"].to_numpy(float), own[key]["amount"].to_numpy(float)
+        place = np.minimum(np.searchsorted(edges, due, side="right"), len(calendar) - 1)
+        paid = np.bincount(place, amount, len(calendar))
+        worth = np.bincount(place, amount * discount_factor(rate, due - began), len(calendar))
+        mean = np.divide(
+            np.bincount(place, amount * due, len(calendar)), paid, out=edges.copy(), where=paid > 0
+        )
+        if rate > 0.0:
+            ratio = np.divide(worth, paid, out=np.ones(len(calendar)), where=paid > 0)
+            mean = np.where(paid > 0, began - np.log(ratio) / np.log1p(rate), mean)
+        found[row] = (paid, mean)
+    return found
 
 
 def service_share(commitments: pd.DataFrame, calendar: pd.DataFrame) -> np.ndarray:

@@ -21,7 +21,7 @@ from planner.plan.finance.calendar import finance_periods
 from planner.plan.finance.case import investment_frame, life_frame, trend_frame
 from planner.plan.finance.cash import operating_cash, summed, tax_cash
 from planner.plan.finance.chargeback import budget_use_frame, chargeback_frame
-from planner.plan.finance.commitments import commitment_frame
+from planner.plan.finance.commitments import commitment_frame, instalment_frame
 from planner.plan.finance.loans import last_payment_years, loan_frame, loan_rows
 from planner.plan.finance.reconciliation import reconciliation_frame
 from planner.plan.finance.use import used_frame
@@ -40,6 +40,7 @@ def finance_frames(
     own = dict(frames)
     own["assets"] = asset_frame(scenario, c, own)
     own["commitments"] = commitment_frame(scenario, c, own)
+    own["instalments"] = instalment_frame(c, own["orders"])
     loans = loan_frame(scenario, own, c.periods)
     calendar = finance_periods(c.periods, _last_years(own, loans))
     own["used_units"] = used_frame(own)

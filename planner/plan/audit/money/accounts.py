@@ -52,6 +52,7 @@ SOURCES: Mapping[str, Source] = {
     "lease": order_entries,
     "reserved_rent": order_entries,
     "prepaid_rent_left": order_entries,
+    "rent_accrued": order_entries,
     "on_demand_rent": rent_entries,
     "spot_rent": rent_entries,
     "api_tokens": api_entries,

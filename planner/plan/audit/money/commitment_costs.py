@@ -9,7 +9,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import present_value, yearly_rate
-from planner.plan.audit.money.hardware_costs import entries, residual_share, term_time
+from planner.plan.audit.money.hardware_costs import entries, residual_share, term_time, time_owed
 from planner.units import MONTHS_PER_YEAR
 
 TERMED = ("lease", "reserved")
@@ -37,7 +37,9 @@ def termed_orders(books: Books) -> pd.DataFrame:
     yearly = np.divide(owed, behind, out=np.zeros(len(termed)), where=behind > 0.0)
     table = termed.assign(began=began, term=term, age=term - behind, left=behind, yearly=yearly)
     age = table["age"].to_numpy(float)
-    table["open_yearly"] = yearly * (1.0 - termed["upfront_fraction"].fillna(0.0))
+    chosen = orders["mode"].isin(TERMED).to_numpy()
+    unpaid = termed["paid_price"] * (1.0 - termed["upfront_fraction"].fillna(0.0))
+    table["open_owed"] = unpaid * time_owed(books)[chosen]
     now, then = (residual_share(books, table, years) for years in (age, term))
     charges = []
     listed = set(books.facts.scenario.tables["residuals"]["asset_class"])

@@ -9,6 +9,7 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.clock import present_value, yearly_rate
 from planner.plan.audit.facility.colo_rent import rent_levels
 from planner.plan.audit.facts import LOT, RENTED, at
+from planner.plan.audit.money.instalments import calendar_payments
 from planner.plan.audit.orders.last_days import last_day_to_order, whole_days
 from planner.plan.audit.orders.standing import STAND, lowest_purchase_price, price_at
 from planner.plan.audit.report import total
@@ -161,12 +162,45 @@ def term_entries(books: Books) -> list[pd.DataFrame]:
     leased = termed[lease]
     install = leased["units"] * leased["paid_price"] * whole[lease] * leased["installation_fraction"]
     once = paid * (time_served(books)[chosen] + beyond)
+    rate = rate.where(held["payment_every_months"].isna(), 0.0)
     return [
+        *_calendar_entries(books),
         entries(held, held["mode"].map(RENT_LINES), "opex", "mid", rate * time_of(books, held)),
         entries(termed.assign(period=periods.index[first]), line, "opex", "start", once),
         entries(termed.assign(period=periods.index[-1]), "prepaid_rent_left", "opex", "end", -paid * beyond),
         entries(leased, "installation", "capex", "start", install),
     ]
+
+
+def _calendar_entries(books: Books) -> list[pd.DataFrame]:
+    """Return the payments of orders with a payment calendar, what is paid ahead at the end and what has accrued."""
+    rows = calendar_payments(books)
+    if rows.empty:
+        return []
+    order = books.orders.iloc[rows["order"].to_numpy()].reset_index(drop=True)
+    price = order["units"] * order["paid_price"] * (1.0 - order["upfront_fraction"].fillna(0.0))
+    due = order.assign(period=rows["period"])
+    last = order.assign(period=books.facts.periods.index[-1])
+    line = order["mode"].map(RENT_LINES)
+    return [
+        entries(due, line, "opex", rows["timing"], price * rows["paid"]),
+        entries(last, "prepaid_rent_left", "opex", "end", -price * rows["ahead"]),
+        entries(last, "rent_accrued", "opex", "end", price * rows["accrued"]),
+    ]
+
+
+def calendar_time(books: Books, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return which orders have a payment calendar, and the hours or months of a kind of their payments."""
+    rows = calendar_payments(books)
+    found = np.zeros(len(books.orders), dtype=bool)
+    found[rows["order"].to_numpy(int)] = True
+    return found, np.bincount(rows["order"].to_numpy(int), rows[kind], len(books.orders))
+
+
+def time_owed(books: Books) -> np.ndarray:
+    """Return hours, or calendar months, of each term that are paid for after the horizon, on the rows of ``orders``."""
+    dated, owed = calendar_time(books, "owed")
+    return np.where(dated, owed, term_time(books, books.orders)[1])
 
 
 def by_month(unit: pd.DataFrame) -> np.ndarray:
@@ -228,7 +262,11 @@ def payments_by_order(books: Books) -> np.ndarray:
     prepaid = np.where(termed, beyond * orders["upfront_fraction"].fillna(0.0), 0.0)
     share = orders["installation_fraction"].fillna(0.0).to_numpy(float)
     installed = np.where(orders["mode"].eq("lease"), whole * share, 0.0)
-    by_time = price * (time_served(books) + prepaid + installed)
+    dated, in_time = calendar_time(books, "paid")
+    upfront = orders["upfront_fraction"].fillna(0.0).to_numpy(float)
+    served = time_served(books)
+    served = np.where(dated, upfront * served + (1.0 - upfront) * in_time, served)
+    by_time = price * (served + prepaid + installed)
     per_unit = np.where(orders["mode"].eq("purchase"), bought, by_time)
     by_block = total(hourly["units"] * books.hours_of(hourly), hourly, [*STAND, "period"])
     unit_hours = by_block.reindex(

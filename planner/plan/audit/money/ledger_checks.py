@@ -74,7 +74,7 @@ def commitments(books: Accounts) -> Check:
     parts = [
         beside(total(stated[name], stated, key), total(own["units"] * value, own, key)).assign(quantity=name)
         for name, value in (
-            ("owed_after_horizon", own["open_yearly"] * own["left"]),
+            ("owed_after_horizon", own["open_owed"]),
             ("charge_at_horizon_end", own["charge"]),
         )
     ]
@@ -103,7 +103,7 @@ def cash_payments(books: Accounts) -> Check:
     termed = termed_orders(books)
     termed = termed.assign(line=termed["mode"].map(RENT))
     later = cash[~inside & cash["category"].eq("opex")]
-    owed = total(termed["units"] * termed["open_yearly"] * termed["left"], termed, PLACE)
+    owed = total(termed["units"] * termed["open_owed"], termed, PLACE)
     parts.append(beside(total(later["amount"], later, PLACE), owed).assign(quantity="after"))
     sold, assets = cash[cash["category"] == "sold at end of life"], books["assets"]
     kept = total(-assets["cost"] * assets["book_residual_fraction"], assets, PLACE)

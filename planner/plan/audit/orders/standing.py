@@ -36,6 +36,7 @@ TERMS = [
     "upfront_fraction",
     "warranty_years",
     "term_months",
+    "payment_every_months",
 ]
 
 
@@ -85,6 +86,7 @@ def standing(facts: Facts, rows: pd.DataFrame) -> pd.DataFrame:
         .astype(float)
         .fillna(0.0),
         **{name: offer[name].astype(float) for name in TERMS},
+        payment_in=offer["payment_in"],
         delay_weeks=offer["delay_weeks"],
         install_weeks=offer["install_weeks"],
         service_years=offer["service_years"],
