@@ -8,13 +8,11 @@ from planner.errors import Fault
 from planner.inputs.checks import (
     bridging_rules,
     chain_rules,
-    coincident_rules,
     colocation_rules,
     contract_rules,
     demand_rules,
     failure_rules,
     hardware_rules,
-    ladder_rules,
     module_rules,
     offer_rules,
     option_rules,
@@ -24,7 +22,9 @@ from planner.inputs.checks import (
     price_rules,
     quota_rules,
     site_rules,
+    tariff_peak_rules,
     tariff_rules,
+    tariff_tier_rules,
     workload_rules,
 )
 from planner.inputs.checks.columns import column_bands
@@ -52,8 +52,8 @@ RULES: tuple[Rule, ...] = (
     *bridging_rules.RULES,
     *failure_rules.RULES,
     *tariff_rules.RULES,
-    *ladder_rules.RULES,
-    *coincident_rules.RULES,
+    *tariff_tier_rules.RULES,
+    *tariff_peak_rules.RULES,
     *plausibility_rules.RULES,
 )
 

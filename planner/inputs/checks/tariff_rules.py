@@ -30,8 +30,6 @@ UNITS = {
     "levy": ("fraction",),
 }
 KVA_UNITS = ("kvah", "kva_month", "kva_day")
-DAILY_UNITS = ("kw_day", "kva_day")
-TIER_UNITS = {"energy": ("kwh", "kwh_per_kw", "kwh_day", "kwh_per_kw_day"), "demand": ("kw",)}
 
 BANDS: dict[tuple[str, ...], tuple[str, Band, Band]] = {
     ("kwh", "kvah"): ("USD per kWh", (-1, 2), (0.0, 0.5)),
@@ -91,53 +89,6 @@ def windows_can_be_read(view: View) -> Iterator[Finding]:
                 wrong[text] = str(error)
         for at in rows_where(tariffs, texts.isin(list(wrong))):
             yield tariffs.fault(at, column, wrong[texts.iloc[at]])
-
-
-def tiers_are_complete(view: View) -> Iterator[Finding]:
-    """Yield tiers without a start or a unit."""
-    tariffs = view["tariffs"]
-    for column in ("tier_from", "tier_unit"):
-        for at in rows_where(tariffs, tariffs.frame["tier_of"].notna() & tariffs.frame[column].isna()):
-            yield tariffs.fault(at, column, "needed, because tier_of names a tier")
-
-
-def tiers_count_what_is_billed(view: View) -> Iterator[Finding]:
-    """Yield tiers whose unit does not fit the charge, differs inside a ladder, or of a charge that has none."""
-    tariffs = view["tariffs"]
-    frame = tariffs.frame
-    tiered = frame["tier_of"].notna()
-    for charge, units in TIER_UNITS.items():
-        wrong = (
-            tiered
-            & (frame["charge"] == charge)
-            & frame["tier_unit"].notna()
-            & ~frame["tier_unit"].isin(units)
-        )
-        for at in rows_where(tariffs, wrong):
-            yield tariffs.fault(
-                at, "tier_unit", f"tiers of a charge of kind {charge} count {', '.join(units)}"
-            )
-    for at in rows_where(tariffs, tiered & ~frame["charge"].isin(list(TIER_UNITS))):
-        yield tariffs.fault(at, "tier_of", "only charges of kind energy and demand have tiers: leave blank")
-    first = frame["tier_unit"].fillna("").groupby([frame["tariff"], frame["tier_of"]]).transform("first")
-    for at in rows_where(tariffs, tiered & frame["tier_unit"].notna() & (first != frame["tier_unit"])):
-        yield tariffs.fault(
-            at, "tier_unit", f"the first tier of {frame['tier_of'].iloc[at]} counts {first.iloc[at]}"
-        )
-
-
-def daily_peaks_stand_alone(view: View) -> Iterator[Finding]:
-    """Yield charges per kW and day that look back, rest on named hours or have tiers: each day is billed by itself."""
-    tariffs = view["tariffs"]
-    daily = tariffs.frame["price_unit"].isin(DAILY_UNITS) & (tariffs.frame["charge"] == "demand")
-    stated = {
-        "ratchet_fraction": tariffs.frame["ratchet_fraction"] > 0,
-        "named_hours": tariffs.frame["named_hours"].notna(),
-        "tier_of": tariffs.frame["tier_of"].notna(),
-    }
-    for column, told in stated.items():
-        for at in rows_where(tariffs, daily & told):
-            yield tariffs.fault(at, column, "a charge per kW and day bills each day's own peak: leave blank")
 
 
 def levy_names_components(view: View) -> Iterator[Finding]:
@@ -234,43 +185,6 @@ def plan_bills_the_charge_in_full(view: View) -> Iterator[Finding]:
         yield Notice(sites.fault(at, "tariff", message))
 
 
-def tiers_of_windows_agree(view: View) -> Iterator[Finding]:
-    """Yield sites whose tariff has energy tiers in windows that a plan can only bill at their mean."""
-    sites, tariffs = view["sites"], view["tariffs"].frame
-    tiered = tariffs[(tariffs["charge"] == "energy") & tariffs["tier_of"].notna()]
-    uneven = {name for name, rows in tiered.groupby("tariff") if _uneven(rows)}
-    for at in rows_where(sites, (sites.frame["kind"] != "cloud") & sites.frame["tariff"].isin(uneven)):
-        message = (
-            "has energy tiers whose price steps differ between the hours of a month: a plan bills their mean, "
-            "weighted by hours, which is exact for a flat load only; `planner bill` prices them in full"
-        )
-        yield Notice(sites.fault(at, "tariff", message))
-
-
-def _uneven(rows: pd.DataFrame) -> bool:
-    """Return whether ladders of one tariff leave hours of a month out, or step differently inside it."""
-    ladders = []
-    for _, ladder in rows.sort_values("tier_from").groupby("tier_of"):
-        first, price = ladder.iloc[0], ladder["price"].to_numpy(float)
-        hours = parse_hours(first["hours"])
-        late = hours if pd.isna(first["weekend_hours"]) else parse_hours(first["weekend_hours"])
-        week = np.concatenate(
-            [hours * (first["day_type"] != "weekend"), late * (first["day_type"] != "weekday")]
-        )
-        base = 0.0 if first["tier_from"] > 0 else price[0]
-        key = (first["tier_unit"], *ladder["tier_from"])
-        ladders.append((key, set(parse_months(first["months"])), week.astype(int), price - base))
-    for month in range(1, MONTHS_PER_YEAR + 1):
-        now = [ladder for ladder in ladders if month in ladder[1]]
-        for key in {ladder[0] for ladder in now}:
-            same = [ladder for ladder in now if ladder[0] == key]
-            covered = sum(ladder[2] for ladder in same)
-            steps = np.array([ladder[3] for ladder in same])
-            if np.any(covered != 1) or not np.allclose(steps, steps[0]):
-                return True
-    return False
-
-
 def contract_is_a_share_or_a_profile(view: View) -> Iterator[Finding]:
     """Yield energy contracts that state neither or both of a share and kW, end before they start, or of a cloud."""
     ppas = view["ppas"]
@@ -334,51 +248,10 @@ def limits_hold_in_a_period(view: View) -> Iterator[Finding]:
         yield Notice(limits.fault(at, "year", "no period starts in this year: the limit does nothing"))
 
 
-def history_is_of_a_charge(view: View) -> Iterator[Finding]:
-    """Yield earlier peaks of a charge that the site's tariff does not have."""
-    history = view["peak_history"]
-    tariffs = view.frame("tariffs")
-    demand = tariffs[tariffs["charge"] == "demand"]
-    known = pd.MultiIndex.from_frame(demand[["tariff", "component"]])
-    tariff = view.lookup(history.frame["site"], "sites", "tariff")
-    asked = pd.MultiIndex.from_arrays([tariff, history.frame["component"]])
-    for at in rows_where(history, ~asked.isin(known)):
-        allowed = sorted(demand.loc[demand["tariff"] == tariff.iloc[at], "component"])
-        message = f"no demand charge of the site's tariff; it has {', '.join(allowed) or 'none'}"
-        yield history.fault(at, "component", message)
-
-
-def history_is_before_the_horizon(view: View) -> Iterator[Finding]:
-    """Yield earlier peaks of months that are planned, or two of one month."""
-    history = view["peak_history"]
-    month = history.frame["month"].dt.to_period("M")
-    first = view.frame("periods")["start_date"].min()
-    if not pd.isna(first):
-        for at in rows_where(history, month >= first.to_period("M")):
-            yield history.fault(at, "month", f"must lie before the first period, {first:%Y-%m}")
-    twice = history.frame.assign(month=month).duplicated(["site", "component", "month"])
-    for at in rows_where(history, twice):
-        yield history.fault(at, "month", "this month has a peak already")
-
-
 RULES = (
     Rule(
         plan_bills_the_charge_in_full,
         ("sites.tariff", "sites.kind", "sites.contract_kw", "tariffs.charge", "tariffs.contract_fraction"),
-    ),
-    Rule(
-        tiers_of_windows_agree,
-        (
-            "sites.tariff",
-            "sites.kind",
-            "tariffs.tier_of",
-            "tariffs.tier_from",
-            "tariffs.price",
-            "tariffs.months",
-            "tariffs.hours",
-            "tariffs.weekend_hours",
-            "tariffs.day_type",
-        ),
     ),
     Rule(
         contract_is_a_share_or_a_profile,
@@ -396,35 +269,9 @@ RULES = (
         limits_hold_in_a_period,
         ("resource_limits.year", "resource_limits.period", "periods.period", "periods.start_date"),
     ),
-    Rule(
-        history_is_of_a_charge,
-        (
-            "peak_history.component",
-            "peak_history.site",
-            "sites.tariff",
-            "tariffs.charge",
-            "tariffs.component",
-        ),
-    ),
-    Rule(history_is_before_the_horizon, ("peak_history.month", "periods.start_date")),
     Rule(charge_has_its_unit, ("tariffs.charge", "tariffs.price_unit")),
     Rule(kva_has_a_power_factor, ("tariffs.price_unit", "tariffs.power_factor")),
     Rule(windows_can_be_read, ("tariffs.months", "tariffs.hours", "tariffs.weekend_hours")),
-    Rule(tiers_are_complete, ("tariffs.tier_of", "tariffs.tier_from", "tariffs.tier_unit")),
-    Rule(
-        tiers_count_what_is_billed,
-        ("tariffs.charge", "tariffs.tariff", "tariffs.tier_of", "tariffs.tier_unit"),
-    ),
-    Rule(
-        daily_peaks_stand_alone,
-        (
-            "tariffs.charge",
-            "tariffs.price_unit",
-            "tariffs.ratchet_fraction",
-            "tariffs.named_hours",
-            "tariffs.tier_of",
-        ),
-    ),
     Rule(levy_names_components, ("tariffs.tariff", "tariffs.component", "tariffs.applies_to")),
     Rule(charge_price_is_plausible, PRICE),
     Rule(site_energy_price_is_plausible, (*PRICE, "sites.tariff", "tariffs.day_type")),

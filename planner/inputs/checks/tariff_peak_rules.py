@@ -1,4 +1,4 @@
-"""Rules about charges on hours named afterwards (coincident peaks)."""
+"""Rules about the kW of demand charges: by day, of hours named afterwards, and peaks before the horizon."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from planner.inputs.windows import (
     peaks_behind,
 )
 from planner.units import MONTHS_PER_YEAR
+
+DAILY_UNITS = ("kw_day", "kva_day")
 
 
 def named_hours_can_be_billed(view: View) -> Iterator[Finding]:
@@ -114,6 +116,47 @@ def history_has_every_named_month(view: View) -> Iterator[Finding]:
                 yield history.fault(at, "month", message)
 
 
+def daily_peaks_stand_alone(view: View) -> Iterator[Finding]:
+    """Yield charges per kW and day that look back, rest on named hours or have tiers: each day is billed by itself."""
+    tariffs = view["tariffs"]
+    daily = tariffs.frame["price_unit"].isin(DAILY_UNITS) & (tariffs.frame["charge"] == "demand")
+    stated = {
+        "ratchet_fraction": tariffs.frame["ratchet_fraction"] > 0,
+        "named_hours": tariffs.frame["named_hours"].notna(),
+        "tier_of": tariffs.frame["tier_of"].notna(),
+    }
+    for column, told in stated.items():
+        for at in rows_where(tariffs, daily & told):
+            yield tariffs.fault(at, column, "a charge per kW and day bills each day's own peak: leave blank")
+
+
+def history_is_of_a_charge(view: View) -> Iterator[Finding]:
+    """Yield earlier peaks of a charge that the site's tariff does not have."""
+    history = view["peak_history"]
+    tariffs = view.frame("tariffs")
+    demand = tariffs[tariffs["charge"] == "demand"]
+    known = pd.MultiIndex.from_frame(demand[["tariff", "component"]])
+    tariff = view.lookup(history.frame["site"], "sites", "tariff")
+    asked = pd.MultiIndex.from_arrays([tariff, history.frame["component"]])
+    for at in rows_where(history, ~asked.isin(known)):
+        allowed = sorted(demand.loc[demand["tariff"] == tariff.iloc[at], "component"])
+        message = f"no demand charge of the site's tariff; it has {', '.join(allowed) or 'none'}"
+        yield history.fault(at, "component", message)
+
+
+def history_is_before_the_horizon(view: View) -> Iterator[Finding]:
+    """Yield earlier peaks of months that are planned, or two of one month."""
+    history = view["peak_history"]
+    month = history.frame["month"].dt.to_period("M")
+    first = view.frame("periods")["start_date"].min()
+    if not pd.isna(first):
+        for at in rows_where(history, month >= first.to_period("M")):
+            yield history.fault(at, "month", f"must lie before the first period, {first:%Y-%m}")
+    twice = history.frame.assign(month=month).duplicated(["site", "component", "month"])
+    for at in rows_where(history, twice):
+        yield history.fault(at, "month", "this month has a peak already")
+
+
 def _times(row: pd.Series) -> list[pd.Timestamp] | None:
     """Return the starts of the named hours, or None where they cannot be read."""
     spans = _spans(row)
@@ -129,6 +172,27 @@ def _spans(row: pd.Series) -> list[tuple[pd.Timestamp, pd.Timestamp]] | None:
 
 NAMED = ("tariffs.named_hours", "tariffs.charge", "tariffs.start_date")
 RULES = (
+    Rule(
+        daily_peaks_stand_alone,
+        (
+            "tariffs.charge",
+            "tariffs.price_unit",
+            "tariffs.ratchet_fraction",
+            "tariffs.named_hours",
+            "tariffs.tier_of",
+        ),
+    ),
+    Rule(
+        history_is_of_a_charge,
+        (
+            "peak_history.component",
+            "peak_history.site",
+            "sites.tariff",
+            "tariffs.charge",
+            "tariffs.component",
+        ),
+    ),
+    Rule(history_is_before_the_horizon, ("peak_history.month", "periods.start_date")),
     Rule(named_hours_can_be_billed, (*NAMED, "tariffs.ratchet_fraction")),
     Rule(named_quarters_are_hours_in_a_plan, (*NAMED, "sites.tariff", "sites.kind")),
     Rule(
