@@ -873,7 +873,8 @@ BESIDE_THEIR_CASES = {
     *("bridge_limit", "bridge_hire", "bridge_term", "bridge_tail", "bridge_output"),
     *("cost bridge_rent", "cost bridge_fuel", "cost bridge_carbon"),
     *("commissioning_power", "commissioning_path", "commissioning_hall"),
-    *("commissioning_contract", "commissioning_racks"),
+    *("commissioning_contract", "commissioning_racks", "installation_days"),
+    *("purchase_amounts", "purchase_dates"),
     "cost property_tax",
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
@@ -881,7 +882,7 @@ BESIDE_THEIR_CASES = {
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
 """Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,
-``test_colocation``, ``test_bridging``, ``test_commissioning``, ``test_failure_audit``)."""
+``test_colocation``, ``test_bridging``, ``test_commissioning``, ``test_purchase_schedule``, ``test_failure_audit``)."""
 
 
 @cache

@@ -23,6 +23,7 @@ from planner.plan.ledger import cost_ledger, liability_after_horizon, peaks_afte
 from planner.plan.metrics import metric_frame
 from planner.plan.plan import Plan
 from planner.plan.pools import pool_latency, pools_of_plan
+from planner.plan.purchases import purchase_frame
 from planner.plan.quotas import quota_frame, refused_requests
 from planner.plan.schedule import payment_frame, rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
@@ -73,6 +74,7 @@ def solved_plan(
     frames["rfq"] = rfq_frame(frames["orders"], scenario)
     frames["payments"] = payment_frame(c, frames["orders"])
     frames |= finance_frames(scenario, c, frames)
+    frames["purchases"] = purchase_frame(scenario, c, frames)
     headline = _headline(scenario, c, frames)
     frames["metrics"] = metric_frame(scenario, c, frames, headline)
     frames["waterfall"] = waterfall_frame(scenario, c, frames)

@@ -13,6 +13,7 @@ from planner.inputs import Scenario
 from planner.plan.bill_frames import billed_peaks, topups
 from planner.plan.bridging import bridging_frame, onsite_kw, output_frame, tail_frame
 from planner.plan.colocation import contract_frame, level_frame, rent_frame
+from planner.plan.commissioning import commissioning_frame
 from planner.plan.decided import decided
 from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
 from planner.plan.failures import failure_frames
@@ -63,6 +64,7 @@ def decision_frames(
         "modules": modules,
         "power_path": path,
         "unpowered": waiting,
+        "commissioning": commissioning_frame(c, columns, values),
         "replicas": decided(columns, values, "replicas", "replicas").drop(columns="column"),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "retrofits": decided(columns, values, "retrofit_kw", "kw").drop(columns="column"),

@@ -163,6 +163,10 @@ LISTS: dict[tuple[str, str], tuple[str, ...]] = {
     ("Procurement", ""): ("orders",),
     ("Procurement", "Requests for quotation, by vendor and quarter of the last day to order"): ("rfq",),
     ("Procurement", "Payments of purchases, by the day they are due"): ("payments",),
+    ("Procurement", "Orders and contracts: dates, first payment, whole value"): ("purchases",),
+    ("Procurement", "Days of installation: what hall and power must take, and what they can"): (
+        "commissioning",
+    ),
     ("Finance", ""): ("investment",),
     ("Finance", "Economic, cash and accounting ledger by line, undiscounted"): ("reconciliation",),
     ("Finance", "Leases and reservations"): ("commitments",),

@@ -17,6 +17,7 @@ from reports.cells import put, put_formula
 from reports.checks import ABSOLUTE, RELATIVE, Check, formula_checks, input_checks, proof_checks, row_checks
 from reports.content import Content
 from reports.costs import truth
+from reports.date_checks import date_checks
 from reports.labels import Label, words
 from reports.layout import Block, Page, finish_page, header_row, section, start_page, widen
 from reports.names import define
@@ -58,6 +59,7 @@ def fill(
         *input_checks(refused_range(calculation), calculation),
         *row_checks(differ_range(content, calculation), calculation),
         *proof_checks(proved),
+        *date_checks(book, TOLERANCES[0]),
         *plan_checks(content),
     ]
     header_row(page, LABELS)

@@ -67,6 +67,27 @@ PAYMENT_COLUMNS = [
     "amount",
 ]
 QUARTER_COLUMNS = ["quarter", "units", "unit_hours", "orders", "cost", "mode", "vendor", "product"]
+PURCHASES = [
+    "order_by_date",
+    "deposit_date",
+    "deposit_amount",
+    "delivery_date",
+    "ready_date",
+    "in_service_date",
+    "kind",
+    "item",
+    "vendor",
+    "site",
+    "cooling",
+    "quantity",
+    "quantity_unit",
+    "paid_in_horizon",
+    "owed_after_horizon",
+    "contract_value",
+]
+INSTALLATION = ["day", "site", "period", "limit", "which", "serving", "tested", "needed", "available", "unit"]
+PURCHASES_TITLE = "Orders and contracts: dates, first payment, whole value"
+INSTALLATION_TITLE = "Days of installation: what hall and power must take, and what they can"
 PURPOSE = (
     "Order no later than the date in column A, and not before the order date beside it; the deposit falls due with the "
     "order. Racks are taken on the delivery day: hall and power are there by then, and where a vendor could deliver "
@@ -74,6 +95,27 @@ PURPOSE = (
     "Rented units are listed in every period in which they are held, with their peak and unit-hours. "
     "Prices are in the currency of the plan at the date of the order; a price to quote is in the vendor's currency."
 )
+
+
+CONTRACT_LABELS = {
+    "delivery_date": Label("Delivery", "date", styles.DATE, 12),
+    "ready_date": Label("Hall and power ready", "date", styles.DATE, 12),
+    "kind": Label("Kind", width=16),
+    "item": Label("What", width=26),
+    "quantity": Label("Quantity", "", styles.QUANTITY, 12),
+    "quantity_unit": Label("Unit", width=12),
+    "paid_in_horizon": Label("Paid in the horizon", "{currency}", styles.MONEY, 16),
+    "owed_after_horizon": Label("Owed after it", "{currency}", styles.MONEY, 16),
+    "contract_value": Label("Contract value", "{currency}", styles.MONEY, 16),
+    "day": Label("Day", "date", styles.DATE, 12),
+    "limit": Label("Limit", width=18),
+    "which": Label("Which", width=16),
+    "serving": Label("Serving", "", styles.QUANTITY, 12),
+    "tested": Label("Under test", "", styles.QUANTITY, 12),
+    "needed": Label("Needed", "", styles.QUANTITY, 12),
+    "available": Label("Available", "", styles.QUANTITY, 12),
+    "unit": Label("Unit", width=10),
+}
 
 
 def fill(book: Workbook, content: Content) -> None:
@@ -97,6 +139,10 @@ def fill(book: Workbook, content: Content) -> None:
     }
     block = list_block(page, orders, ORDER_COLUMNS, labels)
     filter_block(page, block)
+    section(page, PURCHASES_TITLE, len(ORDER_COLUMNS))
+    list_block(page, content.frame("purchases", PURCHASES), PURCHASES, labels | CONTRACT_LABELS)
+    section(page, INSTALLATION_TITLE, len(ORDER_COLUMNS))
+    list_block(page, content.frame("commissioning", INSTALLATION), INSTALLATION, labels | CONTRACT_LABELS)
     section(page, "Quantities by quarter and vendor", len(ORDER_COLUMNS))
     list_block(page, quantities_by_quarter(orders), QUARTER_COLUMNS, labels)
     section(

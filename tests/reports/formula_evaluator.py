@@ -250,13 +250,17 @@ def _countif(cells: Any, wanted: Any) -> float:
     return float(sum(_alike(value, wanted) for value in cells.flat))
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ABS": lambda value: np.frompyfunc(lambda one: abs(_number(one)), 1, 1)(value),
     "AND": lambda *values: all(_values(values)),
     "AVERAGE": lambda *values: sum(_flat(values)) / len(_flat(values)),
     "COUNT": lambda *values: float(len(_flat(values))),
     "COUNTIF": _countif,
-    "ISNUMBER": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "ISNUMBER": lambda value: np.frompyfunc(_is_number, 1, 1)(value),
     "MAX": lambda *values: max(_flat(values), default=0),
     "MIN": lambda *values: min(_flat(values), default=0),
     "OR": lambda *values: any(_values(values)),

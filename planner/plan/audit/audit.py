@@ -26,7 +26,13 @@ from planner.plan.audit.money import (
     view_checks,
 )
 from planner.plan.audit.money.accounts import Accounts
-from planner.plan.audit.orders import date_checks, fleet_checks, order_checks, vendor_capacity
+from planner.plan.audit.orders import (
+    date_checks,
+    fleet_checks,
+    order_checks,
+    purchases,
+    vendor_capacity,
+)
 from planner.plan.audit.report import AuditReport, Check, breaches, report_of
 from planner.plan.audit.required import missing_columns
 from planner.plan.audit.service import (
@@ -88,6 +94,8 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             date_checks.commissioned,
             date_checks.deposits,
             date_checks.rented_hours,
+            purchases.purchase_amounts,
+            purchases.purchase_dates,
             fleet_checks.order_serves,
             fleet_checks.on_sale,
             fleet_checks.fleet_balance,
@@ -147,6 +155,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             commissioning.commissioning_hall,
             commissioning.commissioning_contract,
             commissioning.commissioning_racks,
+            commissioning.installation_days,
             failure_checks.failure_cases,
             failure_checks.failure_service,
             failure_checks.failure_routes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,20 +67,22 @@ def entering(books: Books) -> pd.DataFrame:
 def under_test(books: Books) -> pd.DataFrame:
     """Return site, cooling, day (text), period, units, it_kw, kw, held (racks) of what serves and is under test.
 
-    One row per kind of unit on every day on which an installation begins, and on which power changes meanwhile.
+    One row per kind of unit on every day on which an installation begins or that the plan names, and on which power
+    changes meanwhile.
     """
     new = entering(books)
     new = new[new["begins"] < new["ends"]].reset_index(drop=True)
     power = books.facts.scenario.tables["site_power"][["site", "from_date"]]
     inside = new[["site", "begins", "ends"]].merge(power, on="site")
     inside = inside[(inside["begins"] < inside["from_date"]) & (inside["from_date"] < inside["ends"])]
-    days = pd.concat(
-        [
-            frame[["site", name]].set_axis(["site", "date"], axis=1)
-            for frame, name in ((new, "begins"), (inside, "from_date"))
-        ],
-        ignore_index=True,
-    ).drop_duplicates(ignore_index=True)
+    named = books.plan.frames.get("commissioning", pd.DataFrame())
+    dated = [
+        frame[["site", name]].set_axis(["site", "date"], axis=1)
+        for frame, name in ((new, "begins"), (inside, "from_date"), (named, "day"))
+        if name in frame
+    ]
+    days = pd.concat(dated, ignore_index=True).drop_duplicates(ignore_index=True)
+    days["date"] = pd.to_datetime(days["date"])
     starts = books.facts.periods["start_date"]
     place = [max(int((starts <= day).sum()) - 1, 0) for day in days["date"]]
     names = books.facts.periods.index.to_numpy(str)
@@ -139,23 +142,29 @@ def commissioning_power(books: Accounts) -> Check:
     """Return the check that kW of what serves and is under test <= kW usable and temporary on the day, less headroom,
     and kW rented.
     """
+    return compare("commissioning_power", "commissioning_power", _power_rows(books), "<=")
+
+
+def _power_rows(books: Accounts) -> pd.DataFrame:
     days = _days(books)
     given = [sum(_power_on(books, *row)) for row in zip(days["site"], days["day"], strict=True)]
     right = days["left"] * np.array(given, dtype=float) * days["open"] + days["rented"]
-    rows = days[SITE_DAY].assign(left=_load(books, "kw", days), right=right)
-    return compare("commissioning_power", "commissioning_power", rows, "<=")
+    return days[SITE_DAY].assign(left=_load(books, "kw", days), right=right)
 
 
 def commissioning_path(books: Accounts) -> Check:
     """Return the check of the same against what each item on the path to usable power carries on the day."""
+    return compare("commissioning_path", "commissioning_path", _path_rows(books), "<=")
+
+
+def _path_rows(books: Accounts) -> pd.DataFrame:
     days, rows = _days(books), []
     need = _load(books, "kw", days)
     for day, kw in zip(days.to_dict("records"), need, strict=True):
         extra = _power_on(books, day["site"], day["day"])[1]
         for item, carried in _carried_on(books, day["site"], pd.Timestamp(day["day"])).items():
             rows.append((day["site"], item, day["day"], kw, day["left"] * (carried + extra) + day["rented"]))
-    table = pd.DataFrame(rows, columns=["site", "item", "day", "left", "right"])
-    return compare("commissioning_path", "commissioning_path", table, "<=")
+    return pd.DataFrame(rows, columns=["site", "item", "day", "left", "right"])
 
 
 def _carried_on(books: Books, site: str, day: pd.Timestamp) -> dict[str, float]:
@@ -183,6 +192,10 @@ def _carried_on(books: Books, site: str, day: pd.Timestamp) -> dict[str, float]:
 
 def commissioning_hall(books: Accounts) -> Check:
     """Return the check that IT kW of what serves and is under test <= hall of its cooling that is ready on the day."""
+    return compare("commissioning_hall", "commissioning_hall", _hall_rows(books), "<=")
+
+
+def _hall_rows(books: Accounts) -> pd.DataFrame:
     owned = set(books.facts.sites.index[books.facts.sites["kind"].eq("owned")])
     table = books.under_test
     used = total(table["it_kw"], table, ["site", "cooling", "day", "period"])
@@ -190,8 +203,7 @@ def commissioning_hall(books: Accounts) -> Check:
     for (site, cooling, text, period), kw in used.items():
         if site in owned:
             rows.append((site, cooling, text, kw, _hall_on(books, site, cooling, pd.Timestamp(text), period)))
-    checked = pd.DataFrame(rows, columns=["site", "cooling", "day", "left", "right"])
-    return compare("commissioning_hall", "commissioning_hall", checked, "<=")
+    return pd.DataFrame(rows, columns=["site", "cooling", "day", "left", "right"])
 
 
 def _hall_on(books: Books, site: str, cooling: str, day: pd.Timestamp, period: str) -> float:
@@ -224,6 +236,10 @@ def commissioning_contract(books: Accounts) -> Check:
     """Return the check that IT kW of what serves and is under test <= kW contracted in every month of the period, where
     a contract refuses more.
     """
+    return compare("commissioning_contract", "commissioning_contract", _contract_rows(books), "<=")
+
+
+def _contract_rows(books: Accounts) -> pd.DataFrame:
     days, rows = _days(books), []
     used = _load(books, "it_kw", days)
     months = dict(list(rent_months(books).groupby("period", sort=False)["date"]))
@@ -238,13 +254,60 @@ def commissioning_contract(books: Accounts) -> Check:
                     for start, share in starts
                 )
                 rows.append((day["site"], day["day"], kw, most))
-    table = pd.DataFrame(rows, columns=[*SITE_DAY, "left", "right"])
-    return compare("commissioning_contract", "commissioning_contract", table, "<=")
+    return pd.DataFrame(rows, columns=[*SITE_DAY, "left", "right"])
 
 
 def commissioning_racks(books: Accounts) -> Check:
     """Return the check that racks of what serves and is under test <= rack positions of the site."""
+    return compare("commissioning_racks", "commissioning_racks", _racks_rows(books), "<=")
+
+
+def _racks_rows(books: Accounts) -> pd.DataFrame:
     days = _days(books)
     most = books.facts.sites["racks"].reindex(days["site"]).to_numpy(float)
     rows = days[SITE_DAY].assign(left=_load(books, "held", days), right=most)
-    return compare("commissioning_racks", "commissioning_racks", rows[rows["right"].notna()], "<=")
+    return rows[rows["right"].notna()]
+
+
+LIMIT_ROWS: Mapping[str, tuple[Callable[[Accounts], pd.DataFrame], str]] = {
+    "energised power": (_power_rows, ""),
+    "path to power": (_path_rows, "item"),
+    "hall": (_hall_rows, "cooling"),
+    "contracted power": (_contract_rows, ""),
+    "rack positions": (_racks_rows, ""),
+}
+"""Limit as the frame names it -> the rows of its check, and their label that says which of them."""
+
+
+def installation_days(books: Accounts) -> Check:
+    """Return the check of what the frame ``commissioning`` says is needed and available on each day, and that it names
+    every site on which something is under test.
+    """
+    stated = books.plan.frames.get("commissioning", pd.DataFrame())
+    if "limit" not in stated:
+        return compare("installation_days", "commissioning_power", stated, "==")
+    days = stated.assign(day=pd.to_datetime(stated["day"]).dt.strftime("%Y-%m-%d"))
+    key = ["limit", "site", "which", "day"]
+    own = pd.concat(
+        [
+            rows.assign(limit=limit, which=rows[which] if which else "")
+            for limit, (maker, which) in LIMIT_ROWS.items()
+            for rows in [maker(books)]
+        ],
+        ignore_index=True,
+    )
+    parts = []
+    for name, side in (("needed", "left"), ("available", "right")):
+        there = at(total(own[side], own, key), days, key)
+        parts.append(days[key].assign(quantity=name, left=days[name], right=there))
+    parts.append(
+        days[key].assign(quantity="sum", left=days["serving"] + days["tested"], right=days["needed"])
+    )
+    named = set(days["site"])
+    sites = sorted(set(entering(books).loc[lambda rows: rows["begins"] < rows["ends"], "site"]))
+    parts.append(
+        pd.DataFrame(
+            {"site": sites, "quantity": "named", "left": [float(s in named) for s in sites], "right": 1.0}
+        )
+    )
+    return compare("installation_days", "commissioning_power", pd.concat(parts, ignore_index=True), "==")

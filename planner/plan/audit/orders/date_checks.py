@@ -68,7 +68,7 @@ def order_dates(books: Accounts) -> Check:
         if name not in stated:
             continue
         rows = stated[["offer", "site", "period"]].assign(
-            date=name, left=_days(stated[name]), right=_days(dates)
+            date=name, left=days_since_1970(stated[name]), right=days_since_1970(dates)
         )
         parts.append(rows[~(rows["left"].isna() & rows["right"].isna())])
     return compare("order_dates", "orders", pd.concat(parts, ignore_index=True), "==", floor=1e-3)
@@ -120,7 +120,9 @@ def date_order(books: Accounts) -> Check:
     for early, late in PAIRS:
         if early in stated and late in stated:
             rows = stated[["offer", "site", "period"]].assign(
-                dates=f"{early} <= {late}", left=_days(stated[early]), right=_days(stated[late])
+                dates=f"{early} <= {late}",
+                left=days_since_1970(stated[early]),
+                right=days_since_1970(stated[late]),
             )
             parts.append(rows[rows["left"].notna() & rows["right"].notna()])
     rows = pd.concat(parts, ignore_index=True) if parts else stated.iloc[:0]
@@ -172,11 +174,11 @@ def ordered_in_time(books: Accounts) -> Check:
     if "order_by_date" not in orders:
         return compare("ordered_in_time", "orders", orders.iloc[:0], "<=")
     delay = np.ceil(books.orders.loc[orders.index, "delay_weeks"] * DAYS_PER_WEEK - 1e-9)
-    by, serves = _days(orders["order_by_date"]), _days(orders["in_service_date"])
+    by, serves = days_since_1970(orders["order_by_date"]), days_since_1970(orders["in_service_date"])
     labels = orders[["offer", "site", "period"]]
     served = ~np.isnan(serves)
     rows = [
-        labels.assign(date="order", left=_days(orders["order_date"]), right=by),
+        labels.assign(date="order", left=days_since_1970(orders["order_date"]), right=by),
         labels.assign(date="arrival", left=by + delay.to_numpy(), right=serves + CALENDAR_DAYS)[served],
     ]
     return compare("ordered_in_time", "orders", pd.concat(rows, ignore_index=True), "<=", floor=1e-3)
@@ -190,12 +192,12 @@ def commissioned(books: Accounts) -> Check:
     """
     orders, fleet = books["orders"], books["fleet"]
     committed = books.orders["mode"].isin(BOUGHT_OR_TERMED)
-    days = _days(orders["order_date"]) + books.orders["delay_weeks"].to_numpy(float) * DAYS_PER_WEEK
+    days = days_since_1970(orders["order_date"]) + books.orders["delay_weeks"].to_numpy(float) * DAYS_PER_WEEK
     first = pd.Series(days, index=orders.index)[committed].groupby(
         [orders.loc[committed, name] for name in STAND]
     )
     held = fleet[fleet["mode"].isin(BOUGHT_OR_TERMED) & (fleet["units"] > 1e-6)]
-    start = pd.Series(_days(pd.Series(books.period_of(held, "start_date"))), index=held.index)
+    start = pd.Series(days_since_1970(pd.Series(books.period_of(held, "start_date"))), index=held.index)
     rows = start.groupby([held[name] for name in STAND]).min().rename("right").reset_index()
     left = at(first.min(), rows, STAND) if len(rows) else pd.Series(dtype=float)
     return compare(
@@ -207,7 +209,7 @@ def commissioned(books: Accounts) -> Check:
     )
 
 
-def _days(dates: pd.Series) -> np.ndarray:
+def days_since_1970(dates: pd.Series) -> np.ndarray:
     """Return days since 1970; NaN where there is no date."""
     moments = pd.to_datetime(dates).astype("datetime64[ns]")
     return np.where(moments.isna(), np.nan, moments.to_numpy().astype("int64") / NANOSECONDS_PER_DAY)
