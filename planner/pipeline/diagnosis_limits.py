@@ -371,7 +371,7 @@ def _named_limit(table: str, key: str, column: str, resource: str, ratio: float 
             units = {"carbon_t": "t CO2", "water_m3": "m3", "units": "units", "chips": "chips", "kw": "kW"}
             counted = str(row.get("kind", row.get("measure")))
             unit = units.get(counted, clash.scenario.settings.currency)
-            held = part.assign(period=_stated_period(clash, row))
+            held = part if "period" in part else part.assign(period=_stated_period(clash, row))
             changes.append(_change(clash, held, (table, row, column), needed, (resource, str(name), unit)))
             if not changes[-1].periods and pd.notna(row.get("year")):
                 year = f"{row['year']:.0f}"

@@ -239,6 +239,15 @@ CASES: Mapping[str, Callable[[], Scenario]] = {
             offers=[rental(supply_units_per_period=4, rent_step="hour")],
         )
     ),
+    "supply of a vendor": lambda: scenario(
+        bought(
+            9,
+            products=[box(), box("rack")],
+            operating_points=[point(), point("rack")],
+            offers=[purchase("one"), purchase("two", product="rack", price=120_000)],
+            vendor_capacity=[{"limit": "maker", "vendor": "Maker", "measure": "units", "amount": 5}],
+        )
+    ),
     "smallest order": lambda: scenario(
         bought(4, offers=[purchase(minimum_order_units=9)], site_power=usable(("2027-01-01", 52)))
     ),
