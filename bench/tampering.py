@@ -25,15 +25,32 @@ from planner.plan.audit.facts import Facts
 from planner.plan.audit.money.accounts import Accounts
 
 HEADLINE = "plan.json"
+DERIVATION = {
+    "points": "what an engine does is the performance stage's: measured, fitted or simulated, not recomputed here",
+    "refused_points": "as points",
+    "pool_caps": "the queue model's table of sizes",
+    "estimates": "where numbers come from, in words",
+    "sources": "as estimates",
+    "metrics": "figures of the report made from the frames",
+    "marginal_costs": "duals of the solver",
+    "duals": "duals of the solver",
+    "waterfall": "what a token loses on its way, for reading",
+    "free_cooling": "hours without a chiller, for reading",
+    "latency": "percentiles of the queue model",
+    "pools": "sizes of pools behind pool_caps",
+}
+"""Frames that decide, date or bill nothing, and what they are."""
+WORDS = ("definition", "reason", "basis", "detail", "convention", "notes", "message")
+"""Columns that explain a number in words."""
 SMALL = 1e-4
 """Amounts below are rounding: nothing of them is changed by a tenth."""
 
 
 @dataclass
 class Watched(dict):
-    """Frames that remember which of them were asked for."""
+    """A mapping that remembers what of it was asked for."""
 
-    frames: Mapping[str, pd.DataFrame]
+    frames: Mapping[str, Any]
     asked: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -84,7 +101,7 @@ def cells(plan: Plan, names: list[str], each: int, seed: int) -> Iterator[Cell]:
     draw = np.random.default_rng(seed)
     for name in names:
         frame = plan.frames[name]
-        for column in frame.columns:
+        for column in frame.columns.difference(WORDS, sort=False):
             rows = np.flatnonzero(frame[column].notna().to_numpy())
             if each and len(rows) > each:
                 rows = np.sort(draw.choice(rows, each, replace=False))
@@ -158,12 +175,12 @@ class Auditor:
         readers: dict[str, list[str]] = {}
         made: set[Any] = set()
         for name, check in CHECKS.items():
-            watched = Watched(plan.frames)
-            books = Accounts(replace(plan, frames=watched), facts)
+            watched, headline = Watched(plan.frames), Watched(plan.headline)
+            books = Accounts(replace(plan, frames=watched, headline=headline), facts)
             check(books)
             made |= {key for key in books.__dict__ if key not in ("plan", "facts", "_kept", "_made")}
             made |= set(books._made) | set(books._kept)
-            for frame in watched.asked:
+            for frame in [*watched.asked, *([HEADLINE] if headline.asked else [])]:
                 readers.setdefault(frame, []).append(name)
         derived = {}
         for key in made:
@@ -187,7 +204,7 @@ class Auditor:
     def caught_by(self, cell: Cell) -> str | None:
         """Return the check that sees the change; None where none does."""
         books = self.books(cell)
-        names = self.readers.setdefault(cell.frame, list(CHECKS) if cell.frame == HEADLINE else [])
+        names = self.readers.setdefault(cell.frame, [])
         for name in list(names):
             try:
                 passed = CHECKS[name](books).passed
@@ -210,8 +227,8 @@ def _derive(books: Accounts, key: Any) -> Any:
 def tamper(plan: Plan, names: list[str] | None = None, each: int = 0, seed: int = 0) -> pd.DataFrame:
     """Return every changed cell: frame, column, row, was, now, caught_by (blank: none)."""
     auditor = Auditor.of(plan)
-    frames = [name for name in plan.frames if name != "checks"]
-    chosen = [name for name in frames if names is None or name in names]
+    frames = [name for name in plan.frames if name != "checks" and name not in DERIVATION]
+    chosen = frames if names is None else [name for name in plan.frames if name in names]
     todo = list(cells(plan, chosen, each, seed))
     if names is None or HEADLINE in names:
         todo += list(headline_cells(plan.headline))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from planner.plan.audit import calendar_checks, headline_checks
+from planner.plan.audit import calendar_checks, headline_checks, label_checks
 from planner.plan.audit.electricity import minimum_bills, month_bills
 from planner.plan.audit.facility import (
     bridging,
@@ -19,7 +19,9 @@ from planner.plan.audit.facility import (
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money import (
     api_costs,
+    case_checks,
     cost_checks,
+    expense_checks,
     instalments,
     ledger_checks,
     payment_checks,
@@ -179,6 +181,9 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             *ledger_checks.CHECKS,
             *payment_checks.CHECKS,
             *view_checks.CHECKS,
+            *case_checks.CHECKS,
+            *expense_checks.CHECKS,
+            *label_checks.CHECKS,
             headline_checks.objective,
             headline_checks.total_cost,
             headline_checks.effective_tokens,
