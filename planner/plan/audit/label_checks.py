@@ -18,7 +18,8 @@ Source = Callable[[Accounts], pd.DataFrame]
 def _offers(books: Accounts) -> pd.DataFrame:
     offers = books.facts.offers
     lines = offers["mode"].map(RENT_LINES)
-    return offers.assign(line=lines, currency=books.facts.scenario.settings.currency)
+    classes = offers["product"].map(books.facts.table("products", "product")["asset_class"])
+    return offers.assign(line=lines, asset_class=classes, currency=books.facts.scenario.settings.currency)
 
 
 def _points(books: Accounts) -> pd.DataFrame:
@@ -27,9 +28,11 @@ def _points(books: Accounts) -> pd.DataFrame:
 
 def _periods(books: Accounts) -> pd.DataFrame:
     periods = books.facts.periods
-    inside = {"inside": True, "end_years": periods["start_years"] + periods["years"]}
+    ends, middle = (periods["start_years"] + periods["years"] * share for share in (1.0, 0.5))
+    inside = {"inside": True, "end_years": ends, "mid_years": middle}
     dates = {name: [as_text(day) for day in periods[name]] for name in ("start_date", "end_date")}
-    return periods[["start_years", "hours", "months"]].assign(**inside, **dates)
+    known = ["ordinal", "start_years", "running_years", "hours"]
+    return periods[known].astype(float).assign(**inside, **dates)
 
 
 def _routes(books: Accounts) -> pd.DataFrame:
@@ -43,11 +46,12 @@ SAID: Mapping[str, list[tuple[list[str], Source, tuple[str, ...]]]] = {
     ],
     "fleet": [(["offer"], _offers, ("mode", "vendor", "product", "includes"))],
     "commitments": [(["offer"], _offers, ("mode", "product", "line"))],
+    "assets": [(["offer"], _offers, ("product", "asset_class"))],
     "unpowered": [(["offer"], _offers, ("mode", "vendor", "product"))],
     "accounting": [(["offer"], _offers, ("product",))],
     "serving": [(["point"], _points, ("workload", "shape", "ttft_class", "product", "phase"))],
     "failure_serving": [(["point"], _points, ("workload", "shape", "product", "phase"))],
-    "periods": [(["period"], _periods, ("hours", "months", "start_date", "end_date"))],
+    "periods": [(["period"], _periods, ("hours", "ordinal", "mid_years", "running_years", "start_date"))],
     "finance_periods": [
         (["period"], _periods, ("inside", "start_years", "end_years", "start_date", "end_date"))
     ],
