@@ -82,7 +82,8 @@ def lease_expenses(books: Accounts) -> Iterator[dict]:
 def expenses(books: Accounts) -> Check:
     """Return the check of every expense before loans and tax, by line, category, period, site, offer and workload.
 
-    Write-offs of assets, what leases and reservations are expensed, and what else is paid in the period.
+    Write-offs of assets, what leases and reservations are expensed, and what else is paid in the period. Terms paid by
+    a calendar are left to the check of their instalments.
     """
     stated, ledger = books["accounting"], books.ledger
     stated = stated[~stated["category"].isin(("loan interest", "income tax"))]
@@ -95,7 +96,13 @@ def expenses(books: Accounts) -> Check:
     both = pd.concat(
         [part.reindex(columns=[*ENTRY, "amount"]) for part in own if len(part)], ignore_index=True
     )
-    rows = beside(total(stated["amount"], stated, ENTRY), total(both["amount"].astype(float), both, ENTRY))
+    dated = books.plan.frames.get("instalments", pd.DataFrame(columns=["site", "offer"]))
+    by_calendar = set(zip(dated["site"], dated["offer"], strict=True))
+    parts = [
+        frame[[place not in by_calendar for place in zip(frame["site"], frame["offer"], strict=True)]]
+        for frame in (stated, both)
+    ]
+    rows = beside(*(total(frame["amount"].astype(float), frame, ENTRY) for frame in parts))
     return compare("expenses", "accounting", rows, "==")
 
 
