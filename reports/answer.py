@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.plan.bound import BOUND_LABEL
 from reports.content import Content, number_or_nan
+from reports.output import outputs_of
 from reports.relief import no_plan_lines
 
 COMMITTED = ("purchase", "lease", "reserved")
@@ -107,8 +108,12 @@ def _bound_line(content: Content) -> str:
 
 def _minimised(content: Content) -> tuple[str, str]:
     """Return the headline number that was minimised and its unit after the currency."""
-    if content.headline.get("minimised", content.settings.get("objective")) == "unit-cost":
-        return "cost_per_mtok_effective", " per million effective tokens"
+    outputs = outputs_of(content)
+    if (
+        content.headline.get("minimised", content.settings.get("objective")) == "unit-cost"
+        and len(outputs) == 1
+    ):
+        return outputs[0].cost, f" per {outputs[0].words}"
     return "objective", ""
 
 
@@ -148,10 +153,8 @@ def counted_units(units: float) -> str:
 
 def _cost_line(content: Content) -> str:
     currency = content.currency
-    unit_cost = short_number(content.number("cost_per_mtok_effective"))
-    accounting = short_number(content.number("accounting_cost_per_mtok"))
     total = short_number(content.number("total_cost"))
-    tokens = short_number(content.number("effective_mtok_discounted"))
+    outputs = [one for one in outputs_of(content) if content.number(one.column) > 0]
     owed = content.number("liability_after_horizon")
     charged = number_or_nan((content.headline.get("finance") or {}).get("charged_for_commitments"))
     part = f", of which {short_number(charged)} is charged to this plan" if charged >= 0 else ""
@@ -160,9 +163,19 @@ def _cost_line(content: Content) -> str:
         if owed > 0
         else ""
     )
+    if not outputs:
+        return f"Total cost {total} {currency}, present value; nothing is served.{after}"
+    made = " and ".join(
+        f"{short_number(content.number(f'{one.column}_discounted'))} {one.amount}" for one in outputs
+    )
+    rates = ", ".join(
+        f"{short_number(content.number(one.cost))} {currency} per {one.words}" for one in outputs
+    )
+    formula = " and ".join(short_number(content.number(one.accounting)) for one in outputs)
+    each = "both" if len(outputs) == 1 else "each"
     return (
-        f"Total cost {total} {currency} over {tokens} Mtok effective, both at present value: {unit_cost} "
-        f"{currency} per million effective tokens; {accounting} by the accounting formula.{after}"
+        f"Total cost {total} {currency} over {made}, {each} at present value: {rates}; {formula} by the accounting "
+        f"formula.{after}"
     )
 
 
@@ -251,7 +264,8 @@ def asked_rows(content: Content) -> list[tuple[str, object]]:
     if timeline.names and timeline.start_date[0]:
         horizon += f", {timeline.months.sum():,.1f} months from {timeline.start_date[0]}"
     goal = str(content.headline.get("minimised", settings.get("objective")))
-    objective = {"unit-cost": "least cost per million effective tokens", "cost": "least total cost"}
+    output = " and ".join(one.words for one in outputs_of(content))
+    objective = {"unit-cost": f"least cost per {output}", "cost": "least total cost"}
     return [
         ("Objective", objective.get(goal, goal)),
         ("Horizon", horizon),

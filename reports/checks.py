@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from reports.calculation import Calculation
 from reports.content import Content
 from reports.costs import line_rank
@@ -67,11 +69,7 @@ def formula_checks(content: Content, calculation: Calculation, tables: PlanTable
 
 
 def _result_checks(calculation: Calculation, tables: PlanTables) -> list[Check]:
-    tokens, discounted = (
-        f"=SUM({tables.column('tokens', name)})" for name in ("effective_mtok", "effective_mtok_discounted")
-    )
     stated = {str(key): place for place, key in enumerate(tables.frame(HEADLINE)["key"])}
-    unit = "cost_per_mtok_effective"
     results = [
         ("Total cost, undiscounted: formula = ledger", calculation.total, f"={_ledger(tables, 'amount')}"),
         (
@@ -79,12 +77,21 @@ def _result_checks(calculation: Calculation, tables: PlanTables) -> list[Check]:
             calculation.present_value,
             f"={_ledger(tables, 'discounted')}",
         ),
-        ("Effective tokens: formula = plan", calculation.tokens, tokens),
-        ("Effective tokens, discounted: formula = plan", calculation.tokens_discounted, discounted),
     ]
-    if unit in stated and tables.content.number("effective_mtok") > 0:
-        cost = f"={tables.cell(HEADLINE, stated[unit], 'value')}"
-        results.append(("Cost per million effective tokens: formula = plan", calculation.unit_cost, cost))
+    for made in calculation.outputs:
+        one = made.output
+        if np.isnan(tables.content.number(one.column)):
+            continue
+        total, discounted = (
+            f"=SUM({tables.column('tokens', name)})" for name in (one.column, f"{one.column}_discounted")
+        )
+        results += [
+            (f"{one.title}: formula = plan", made.made, total),
+            (f"{one.title}, discounted: formula = plan", made.discounted, discounted),
+        ]
+        if made.unit_cost is not None and one.cost in stated and tables.content.number(one.column) > 0:
+            cost = f"={tables.cell(HEADLINE, stated[one.cost], 'value')}"
+            results.append((f"Cost per {one.words}: formula = plan", made.unit_cost, cost))
     return [
         Check(what, "horizon", f"={PLANNED}!{at.constant}", value, now=f"=Calc!{at.constant}")
         for what, at, value in results
@@ -100,10 +107,12 @@ def _ledger(tables: PlanTables, column: str, line: str = "") -> str:
 
 def row_checks(differ: str, calculation: Calculation) -> list[Check]:
     """Return the checks of Calc as it stands now: rows against the row as a whole, and the unit cost."""
-    unit, tokens, present = (
-        f"Calc!{at.constant}"
-        for at in (calculation.unit_cost, calculation.tokens_discounted, calculation.present_value)
-    )
+    present = f"Calc!{calculation.present_value.constant}"
+    costs = [
+        (made.output, f"Calc!{made.unit_cost.constant}", f"Calc!{made.discounted.constant}")
+        for made in calculation.outputs
+        if made.unit_cost is not None
+    ]
     return [
         Check(
             "Calc with the inputs of now: rows whose cells differ from the row computed as a whole",
@@ -111,11 +120,14 @@ def row_checks(differ: str, calculation: Calculation) -> list[Check]:
             f"=SUM({differ})",
             0.0,
         ),
-        Check(
-            "Calc with the inputs of now: unit cost x discounted tokens = present value",
-            "horizon",
-            f"={unit}*{tokens}",
-            f"=IF({tokens}=0,0,{present})",
+        *(
+            Check(
+                f"Calc with the inputs of now: unit cost x discounted {output.basis} = present value",
+                "horizon",
+                f"={unit}*{made}",
+                f"=IF({made}=0,0,{present})",
+            )
+            for output, unit, made in costs
         ),
     ]
 

@@ -48,9 +48,16 @@ def line_rank(line: str) -> tuple[int, str]:
     return (LINE_ORDER.index(line) if line in LINE_ORDER else len(LINE_ORDER), line)
 
 
-def lines_by_period(content: Content, value: str = "amount") -> pd.DataFrame:
-    """Return line, label, kind and one column per period of the rows that make the total cost."""
-    wide = by_period(counted(content), ["line", "kind"], value, content.timeline)
+def lines_by_period(content: Content, value: str = "amount", basis: str | None = None) -> pd.DataFrame:
+    """Return line, label, kind and one column per period of the rows that make the total cost.
+
+    Of all output, or of what is counted in tokens or in requests (``basis``).
+    """
+    rows = counted(content)
+    if basis is not None:
+        spread = content.frame("cost_by_workload", ["line", "kind", "period", "basis", value])
+        rows = spread[spread["basis"].eq(basis)]
+    wide = by_period(rows, ["line", "kind"], value, content.timeline)
     wide.insert(1, "label", [words(line) for line in wide["line"]])
     order = sorted(range(len(wide)), key=lambda index: line_rank(wide["line"].iloc[index]))
     return wide.iloc[order].reset_index(drop=True)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from reports.answer import short_number
 from reports.content import Content, number_or_nan
+from reports.output import TOKENS, outputs_of
 
 
 def finance_lines(content: Content) -> list[str]:
@@ -22,12 +23,10 @@ def finance_lines(content: Content) -> list[str]:
         name: short_number(number_or_nan(value)) for name, value in finance.items() if name != "investment"
     }
     currency = content.currency
-    made = content.number("effective_mtok")
-    unit = (
-        f" ({short_number(number_or_nan(finance['expense']) / made)} per Mtok effective)" if made > 0 else ""
-    )
+    unit = _per_output(content, number_or_nan(finance["expense"]))
     lines = [
-        f"Paid in the horizon: capex {money['capex_paid']}, opex {money['opex_paid']} {currency}. Expense "
+        f"Paid in the horizon: gross capex {money['capex_paid']}{_net(content)}, opex {money['opex_paid']} {currency}. "
+        "Expense "
         f"{money['expense']} {currency}{unit}, of which idle capacity {money['idle_expense']}; book value at the end "
         f"{money['book_value_at_horizon_end']} {currency}."
     ]
@@ -57,6 +56,31 @@ def _payback(value: pd.Series, reason: pd.Series) -> str:
     if math.isnan(in_cash) and math.isfinite(credited):
         return f"{credited:.1f} years {reason['payback']}"
     return _or_none(in_cash, 1, " years in cash", str(reason[name]))
+
+
+def _net(content: Content) -> str:
+    """Return what of the gross capex is credited at the end, and what is left; nothing where there is none."""
+    totals = content.headline.get("totals") or {}
+    credit = number_or_nan(totals.get("residual_credit"))
+    if not credit:
+        return ""
+    net = short_number(number_or_nan(totals.get("net_capex")))
+    return f" (residual credit {short_number(credit)}, net {net})" if math.isfinite(credit) else ""
+
+
+def _per_output(content: Content, expense: float) -> str:
+    """Return the expense per unit of output; of tokens and of requests what each is charged, fully loaded."""
+    outputs = [one for one in outputs_of(content) if content.number(one.column) > 0]
+    paid = [expense]
+    if len(outputs) > 1:
+        charged = content.frame("chargeback_rates", ["view", "basis", "amount"])
+        loaded = charged[charged["view"].eq("fully loaded")].groupby("basis")["amount"].sum()
+        paid = [float(loaded.get(one.basis, 0.0)) for one in outputs]
+    rates = [
+        f"{short_number(amount / content.number(one.column))} per {one.unit}{' effective' if one is TOKENS else ''}"
+        for one, amount in zip(outputs, paid, strict=False)
+    ]
+    return f" ({', '.join(rates)})" if rates else ""
 
 
 def _or_none(value: float, scale: float, unit: str, reason: str) -> str:

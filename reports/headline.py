@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from reports import styles
 from reports.content import Content
+from reports.output import outputs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class Figure:
     form: str
     name: str
     meaning: str
+    basis: str = ""
+    """How the output is counted that it speaks of; blank: shown of every plan."""
 
 
 FIGURES = (
@@ -28,6 +31,7 @@ FIGURES = (
         styles.PER_MTOK,
         "CostPerMtokEffective",
         "total cost / discounted effective tokens (levelised, economic)",
+        "tokens",
     ),
     Figure(
         "accounting_cost_per_mtok",
@@ -36,6 +40,7 @@ FIGURES = (
         styles.PER_MTOK,
         "AccountingCostPerMtok",
         "(depreciation and rent of accelerators + electricity + staff + network) / effective tokens",
+        "tokens",
     ),
     Figure(
         "total_cost",
@@ -64,6 +69,7 @@ FIGURES = (
         styles.MONEY_PLAIN,
         "EffectiveMtok",
         "output x success x quality x latency pass",
+        "tokens",
     ),
     Figure(
         "effective_mtok_discounted",
@@ -72,6 +78,7 @@ FIGURES = (
         styles.MONEY_PLAIN,
         "EffectiveMtokDiscounted",
         "effective tokens, each period discounted from its middle",
+        "tokens",
     ),
     Figure(
         "generated_mtok",
@@ -80,6 +87,43 @@ FIGURES = (
         styles.MONEY_PLAIN,
         "GeneratedMtok",
         "all tokens generated: reasoning and every attempt included",
+        "tokens",
+    ),
+    Figure(
+        "cost_per_million_requests",
+        "Cost per million requests",
+        "{currency}/million requests",
+        styles.PER_MTOK,
+        "CostPerMillionRequests",
+        "cost of requests without token lengths / their discounted number (levelised, economic)",
+        "requests",
+    ),
+    Figure(
+        "accounting_cost_per_million_requests",
+        "Accounting cost per million requests",
+        "{currency}/million requests",
+        styles.PER_MTOK,
+        "AccountingCostPerMillionRequests",
+        "(depreciation and rent of accelerators + electricity + staff + network) / effective requests",
+        "requests",
+    ),
+    Figure(
+        "effective_mrequests",
+        "Effective requests, without token lengths",
+        "million requests",
+        styles.QUANTITY,
+        "EffectiveMrequests",
+        "requests x success x quality x latency pass",
+        "requests",
+    ),
+    Figure(
+        "effective_mrequests_discounted",
+        "Effective requests, discounted",
+        "million requests",
+        styles.QUANTITY,
+        "EffectiveMrequestsDiscounted",
+        "effective requests, each period discounted from its middle",
+        "requests",
     ),
     Figure(
         "unserved_fraction",
@@ -112,17 +156,12 @@ FIGURES = (
 )
 """Every headline number, in the order of the Summary sheet."""
 
-REQUIRED = (
-    "cost_per_mtok_effective",
-    "total_cost",
-    "objective",
-    "effective_mtok",
-    "effective_mtok_discounted",
-    "gap",
-)
-"""Headline numbers that a plan must have."""
+REQUIRED = ("total_cost", "objective", "gap")
+"""Headline numbers that a plan must have, besides those of its output."""
 
 
 def shown_figures(content: Content) -> list[tuple[Figure, object]]:
-    """Return the headline numbers with their values, missing ones as NaN."""
-    return [(figure, content.headline.get(figure.key, float("nan"))) for figure in FIGURES]
+    """Return the headline numbers of what the plan counts with their values, missing ones as NaN."""
+    counted = {"", *(one.basis for one in outputs_of(content))}
+    shown = [figure for figure in FIGURES if figure.basis in counted]
+    return [(figure, content.headline.get(figure.key, float("nan"))) for figure in shown]

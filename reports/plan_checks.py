@@ -11,6 +11,7 @@ from reports.checks import Check
 from reports.content import Content
 from reports.costs import budget_use, depreciation
 from reports.headline import REQUIRED
+from reports.output import outputs_of
 from reports.used import shown_rows
 
 
@@ -214,11 +215,13 @@ def _budgets_are_kept(content: Content) -> Check | None:
 
 
 def _depreciation_is_the_books(content: Content) -> Check | None:
-    metrics = content.frame("metrics", ["metric", "value"])
-    part = metrics.loc[metrics["metric"] == "accounting cost: accelerator depreciation", "value"]
-    if part.empty or not content.number("effective_mtok") > 0:
+    metrics = content.frame("metrics", ["metric", "value", "unit"])
+    part = metrics[metrics["metric"] == "accounting cost: accelerator depreciation"]
+    part = part.set_index("unit")["value"].astype(float)
+    served = [one for one in outputs_of(content) if content.number(one.column) > 0]
+    if part.empty or not served:
         return None
-    reported = float(part.iloc[0]) * content.number("effective_mtok")
+    reported = sum(float(part[f"currency/{one.unit}"]) * content.number(one.column) for one in served)
     off = depreciation(content)
     written = float(off.loc[off["line"] == "hardware_purchase", "amount"].sum())
     return Check("Depreciation by period sums to the accounting unit cost's", "horizon", written, reported)
@@ -253,10 +256,11 @@ def _inputs_are_dated(content: Content) -> Check:
 
 
 def _headlines_present(content: Content) -> Check:
-    # Where no token is served, a cost per token does not exist.
-    needed = [
-        key for key in REQUIRED if key != "cost_per_mtok_effective" or content.number("effective_mtok") > 0
-    ]
+    outputs = outputs_of(content)
+    # Where nothing is served, a cost of one does not exist.
+    served = [one.cost for one in outputs if content.number(one.column) > 0]
+    made = [name for one in outputs for name in (one.column, f"{one.column}_discounted")]
+    needed = [*REQUIRED, *made, *served]
     missing = [key for key in needed if not np.isfinite(content.number(key))]
     return Check(
         "Headline numbers that are missing", ", ".join(missing) or "all present", float(len(missing)), 0.0

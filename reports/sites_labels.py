@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from planner.analysis.output_words import in_requests
 from reports import styles
 from reports.labels import Label, label_of
 
@@ -64,6 +67,14 @@ _BY_SITE = {
 """Questions with a column per site: what stands in it."""
 
 
+_BY_REQUEST = {
+    in_requests(name): replace(label, text=in_requests(label.text), unit=in_requests(label.unit))
+    for name, label in _LABELS.items()
+    if in_requests(name) != name
+}
+"""Labels of answers whose output is in millions of requests."""
+
+
 def site_label(question: str, name: str, known: frozenset[str]) -> Label:
     """Return the label of a column; a column named by a site has the site's own name.
 
@@ -75,4 +86,4 @@ def site_label(question: str, name: str, known: frozenset[str]) -> Label:
     if name in known and question in _BY_SITE:
         inner = _LABELS.get(_BY_SITE[question]) or label_of(_BY_SITE[question])
         return Label(name, inner.unit, inner.form, inner.width)
-    return _LABELS.get(name) or label_of(name)
+    return _LABELS.get(name) or _BY_REQUEST.get(name) or label_of(name)

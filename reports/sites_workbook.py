@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from planner.analysis.output_words import in_requests
 from reports import charts, styles
 from reports.answers_workbook import Naming, table_block, with_numbers, write_answers
+from reports.labels import Label
 from reports.layout import Block, Page
 from reports.sites_labels import site_label
 
@@ -64,8 +67,24 @@ def write_sites_workbook(
     """
     sites = frozenset(plan.scenario.tables["sites"]["site"])
     naming = partial(site_label, known=sites)
+    if "request_share" in found.tables["split"]:
+        return write_answers(plan, found, path, _no_chart, _number_format, written_on, _per_request(naming))
     draw = partial(_chart, currency=found.currency, naming=naming)
     return write_answers(plan, found, path, draw, _number_format, written_on, naming)
+
+
+def _no_chart(page: Page, block: Block, question: str, table: pd.DataFrame) -> None:
+    """Draw nothing: the charts are of tokens."""
+
+
+def _per_request(naming: Naming) -> Naming:
+    """Return the labels with no unit of tokens."""
+
+    def named(question: str, name: str) -> Label:
+        label = naming(question, name)
+        return replace(label, text=in_requests(label.text), unit=in_requests(label.unit))
+
+    return named
 
 
 def _number_format(name: str, value: object) -> str:

@@ -20,12 +20,16 @@ from planner.analysis.compare_words import (
 from planner.errors import Fault, InputError
 from planner.plan import Plan
 from planner.plan.bound import is_bound
+from planner.plan.totals import LABELS
 
 HEADLINES = (
     "total_cost",
     "cost_per_mtok_effective",
     "accounting_cost_per_mtok",
+    "cost_per_million_requests",
+    "accounting_cost_per_million_requests",
     "effective_mtok",
+    "effective_mrequests",
     "unserved_fraction",
     "liability_after_horizon",
 )
@@ -148,10 +152,18 @@ def _check(plans: Mapping[str, Plan]) -> None:
 
 def _headline(plans: Mapping[str, Plan]) -> pd.DataFrame:
     columns = {
-        name: pd.Series([plan.headline.get(key) for key in HEADLINES], index=list(HEADLINES), dtype=float)
+        name: pd.Series(
+            {key: plan.headline.get(key) for key in HEADLINES} | dict(plan.headline.get("totals", {})),
+            dtype=float,
+        )
         for name, plan in plans.items()
     }
-    table = pd.DataFrame(columns).rename_axis("metric")
+    # What none of the plans counts (tokens, requests) is no row.
+    table = pd.DataFrame(columns).rename_axis("metric").dropna(how="all")
+    stated = [*HEADLINES, *LABELS]
+    table = table.loc[
+        sorted(table.index, key=lambda key: stated.index(key) if key in stated else len(stated))
+    ]
     first, last = table.iloc[:, 0], table.iloc[:, -1]
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(first != 0, (last - first) / first.abs(), np.nan)

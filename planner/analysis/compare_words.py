@@ -46,7 +46,10 @@ def headline_words(headline: pd.DataFrame, names: Sequence[str]) -> list[str]:
     for metric, text in (
         ("total_cost", "total cost"),
         ("cost_per_mtok_effective", "cost per effective Mtok"),
+        ("cost_per_million_requests", "cost per million requests"),
     ):
+        if metric not in table.index:
+            continue
         row = table.loc[metric]
         if np.isfinite(row["difference"]) and abs(row["difference"]) > 0:
             share = f" ({row['relative']:+.1%})" if np.isfinite(row["relative"]) else ""

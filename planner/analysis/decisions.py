@@ -32,6 +32,7 @@ from planner.analysis.inquiry import Answers, Inquiry
 from planner.analysis.longer_horizon import Ahead, moved_orders, plan_further
 from planner.analysis.offer_case import OfferCase
 from planner.analysis.offer_prices import Prices
+from planner.analysis.output_words import in_output_words
 from planner.analysis.sign_now import SIGN_NOW, Due, due_orders, order_row
 from planner.analysis.sites_study import Study
 from planner.errors import Fault, InfeasiblePlan, InputError
@@ -222,7 +223,8 @@ class _Decisions(Inquiry):
         if self.ahead is not None:
             tables["longer_horizon"] = self._longer(self.ahead)
         settings = self.plan.scenario.settings
-        return Answers(settings.currency, self.study.options.gap, tables, self._notes())
+        tables, notes = in_output_words(self.study, tables, self._notes())
+        return Answers(settings.currency, self.study.options.gap, tables, notes)
 
     def _break_even(self) -> pd.DataFrame:
         rows = []

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from planner.analysis.inquiry import Answers, Inquiry
+from planner.analysis.output_words import in_output_words
 from planner.analysis.sites_facts import cooling_year, energisation_dates, latency_coverage, usable_power
 from planner.analysis.sites_load import RELAXED_COLUMNS, ForcedCase, LoadCase, forced_case, load_case
 from planner.analysis.sites_split import plan_costs, split_with_reasons
@@ -122,7 +123,8 @@ class _Comparison(Inquiry):
         tables = self._tables(load, quarters, tariffs, without, probes, late)
         settings = self.plan.scenario.settings
         gap = self.study.options.gap
-        return SiteComparison(settings.currency, gap, tables, self.labelled(self._notes(whole)), self.share)
+        tables, notes = in_output_words(self.study, tables, self.labelled(self._notes(whole)))
+        return SiteComparison(settings.currency, gap, tables, notes, self.share)
 
     def _load(self, site: str) -> dict[str, Any]:
         return _case_document(load_case(self.forced(site), site, self.share), self.forced(site))

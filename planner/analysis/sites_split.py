@@ -65,13 +65,16 @@ def split_with_reasons(plan: Plan, study: Study, probes: pd.DataFrame, without: 
 
 
 def _tokens(plan: Plan) -> pd.Series:
-    """Return discounted effective Mtok by site: workload tokens by the share of its requests in each period."""
+    """Return discounted output by site: what a workload makes by the share of its requests in each period.
+
+    In Mtok, or in millions of requests where no lengths are stated.
+    """
     placed = plan["placement"].groupby(["workload", "period", "site"], as_index=False)["requests_per_s"].sum()
     whole = placed.groupby(["workload", "period"])["requests_per_s"].transform("sum")
-    made = placed.merge(plan["tokens"][["workload", "period", "effective_mtok_discounted"]])
-    return (
-        (placed["requests_per_s"] / whole * made["effective_mtok_discounted"]).groupby(placed["site"]).sum()
-    )
+    tokens = plan["tokens"]
+    output = tokens["effective_mtok_discounted"] + tokens["effective_mrequests_discounted"]
+    made = placed.merge(tokens[["workload", "period"]].assign(output=output))
+    return (placed["requests_per_s"] / whole * made["output"]).groupby(placed["site"]).sum()
 
 
 def unpowered(study: Study) -> pd.DataFrame:

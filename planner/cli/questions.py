@@ -96,6 +96,8 @@ def hand_over(
     told
         Shorter tables to print instead of the full ones.
     """
+    from planner.analysis.output_words import in_requests
+
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     for question, table in found.tables.items():
         table.to_csv(folder / "tables" / f"{question}.csv", index=False)
@@ -106,7 +108,11 @@ def hand_over(
         return
     for question, columns in shown.items():
         table = (told or {}).get(question, found.tables[question])
-        columns = columns and [name for name in columns if name in table]
+        columns = columns and [
+            name if name in table else in_requests(name)
+            for name in columns
+            if name in table or in_requests(name) in table
+        ]
         click.echo(f"{question.replace('_', ' ')} ({found.notes[question]})")
         click.echo(frame_text(table, columns, indent="  ") if len(table) else "  nothing")
         click.echo("")

@@ -59,8 +59,8 @@ def marginal_costs(
 
     The dual of a balance row is present value per request/s through the block; divided by the discount factor and the
     tokens of one request/s it is currency per Mtok: input tokens for prefill, visible output tokens for decode and
-    for mixed points (whose one dual covers the whole request). Averages over blocks, shapes and sites are weighted by
-    the tokens routed.
+    for mixed points (whose one dual covers the whole request); of a workload without token lengths, currency per
+    million requests. Averages over blocks, shapes and sites are weighted by the tokens routed.
 
     Parameters
     ----------
@@ -109,6 +109,8 @@ def marginal_costs(
     total = pd.concat(parts, ignore_index=True).groupby(key, sort=False)[["spent", "volume"]].sum()
     total = total[total["volume"] > 0]
     unit = np.where(total.index.get_level_values("phase") == "prefill", "Mtok input", "Mtok output")
+    opaque = c.shapes.groupby("workload")["opaque"].all().reindex(total.index.get_level_values("workload"))
+    unit = np.where(opaque.fillna(False).to_numpy(bool), "million requests", unit)
     rows = total.assign(
         kind=kind, value=total["spent"] / total["volume"], unit=[f"{c.settings.currency}/{u}" for u in unit]
     )

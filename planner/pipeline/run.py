@@ -259,7 +259,9 @@ def _with_proof(
     """Return the plan with status, bound, gap and sizes, after checking that the ledger is the objective."""
     headline: dict[str, Any] = dict(plan.headline)
     ended = fixed.termination
-    scale = headline["effective_mtok_discounted"] if goal.is_ratio else 1.0
+    # A request without lengths is one unit of output in the ratio: millions of them stand beside millions of tokens.
+    output = (headline["effective_mtok_discounted"], headline["effective_mrequests_discounted"])
+    scale = sum(amount or 0.0 for amount in output) if goal.is_ratio else 1.0
     solver_objective = fixed.objective * scale
     _require_equal(solver_objective, headline["objective"])
     arrays = built.model.problem

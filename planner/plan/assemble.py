@@ -16,6 +16,7 @@ from planner.formulation.blocks import ColumnIndex
 from planner.formulation.colocation_constraints import settled_rent
 from planner.inputs import Scenario
 from planner.performance import PointSet
+from planner.plan.attribution import cost_by_workload
 from planner.plan.columns import settled_types
 from planner.plan.decisions import decision_frames
 from planner.plan.finance import finance_frames, finance_headline, finance_views
@@ -27,7 +28,8 @@ from planner.plan.purchases import purchase_frame
 from planner.plan.quotas import quota_frame, refused_requests
 from planner.plan.schedule import payment_frame, rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
-from planner.plan.totals import accounting_cost, token_frame
+from planner.plan.totals import of_plan, token_frame, total_frame
+from planner.plan.unit_costs import output_headline, unit_cost_frame
 from planner.plan.waterfall import waterfall_frame
 
 
@@ -69,12 +71,15 @@ def solved_plan(
         pools = pools_of_plan(c, columns, values)
         frames["pools"], frames["pool_caps"] = pools, c.cap_curves
         frames["latency"] = pool_latency(c, pools, scenario.tables["roofline_constants"])
+    frames["totals"] = total_frame(frames["costs"])
     frames["tokens"] = token_frame(c, frames)
     frames["orders"] = frames["orders"].assign(cost=_order_cost(c, frames))
     frames["rfq"] = rfq_frame(frames["orders"], scenario)
     frames["payments"] = payment_frame(c, frames["orders"])
     frames |= finance_frames(scenario, c, frames)
     frames["purchases"] = purchase_frame(scenario, c, frames)
+    frames["cost_by_workload"] = cost_by_workload(c, frames)
+    frames["unit_costs"] = unit_cost_frame(c, frames)
     headline = _headline(scenario, c, frames)
     frames["metrics"] = metric_frame(scenario, c, frames, headline)
     frames["waterfall"] = waterfall_frame(scenario, c, frames)
@@ -106,31 +111,23 @@ def _order_cost(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.Serie
 
 
 def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    costs, tokens = frames["costs"], frames["tokens"]
+    costs = frames["costs"]
     counted = costs[costs["in_objective"]]
     total_cost = float(counted.loc[counted["kind"] != "value", "discounted"].sum())
-    effective, discounted = (
-        float(tokens["effective_mtok"].sum()),
-        float(tokens["effective_mtok_discounted"].sum()),
-    )
     asked = (
         c.demand["requests_per_s"] * c.demand.merge(c.blocks, on=["period", "block"])["hours"].to_numpy()
     ).sum()
     lost = frames["unserved"].merge(c.blocks, on=["period", "block"])
     refused = refused_requests(frames["quota_use"], c.periods["hours"])
     missing, asked = float((lost["requests_per_s"] * lost["hours"]).sum()) + refused, asked + refused
-    accounting = float(accounting_cost(frames).sum())
     return {
         "status": "feasible",
         "objective": float(counted["discounted"].sum()),
         "total_cost": total_cost,
+        "totals": of_plan(frames["totals"]),
         "horizon_hours": float(c.periods["hours"].sum()),
         "currency": scenario.settings.currency,
-        "cost_per_mtok_effective": total_cost / discounted if discounted else None,
-        "accounting_cost_per_mtok": accounting / effective if effective else None,
-        "effective_mtok": effective,
-        "effective_mtok_discounted": discounted,
-        "generated_mtok": float(tokens["generated_mtok"].sum()),
+        **output_headline(c, frames, total_cost),
         "nominal_tokens": bool(c.shapes["opaque"].any()),
         "unserved_fraction": float(missing / asked) if asked else 0.0,
         "liability_after_horizon": liability_after_horizon(c, frames["orders"])

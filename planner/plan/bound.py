@@ -12,13 +12,13 @@ BOUND = "bound"
 BOUND_LABEL = "bound, not a plan"
 UNITS = "bound_units"
 """Frame of the fractions of units a bound stands on, in the columns of ``orders``."""
-ACTED_ON = ("orders", "rfq", "payments")
+ACTED_ON = ("orders", "rfq", "payments", "purchases")
 """Frames a buyer acts on: a bound has them without a row."""
 
 
 def as_bound(plan: Plan) -> Plan:
     """Return the relaxation as the bound it is: its fractions of units are no orders."""
-    emptied = {name: plan[name].iloc[:0] for name in ACTED_ON}
+    emptied = {name: plan[name].iloc[:0] for name in ACTED_ON if name in plan.frames}
     frames = {**plan.frames, UNITS: plan["orders"], **emptied}
     headline = {**plan.headline, "status": BOUND, "label": BOUND_LABEL, "orders": []}
     return Plan(headline, frames, plan.scenario)

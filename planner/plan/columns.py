@@ -47,7 +47,7 @@ def _kind(where: str, column: pd.Series) -> str:
 
 
 def settled_types(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with every column of a kind: what holds numbers only is numbers, a column without a cell text.
+    """Return the frame with every column of a kind: what holds numbers only is numbers, what holds nothing is text.
 
     A stage that finds nothing to sum, map or stack leaves columns that may hold anything; what they hold does not
     depend on what a plan happens to buy.
@@ -63,6 +63,9 @@ def settled_types(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _settled(column: pd.Series) -> pd.Series:
     known = column.dropna()
+    if column.empty:
+        # Without a row there is nothing to tell text from numbers by: it may be either, and sums to 0.
+        return column
     if known.empty or known.map(lambda cell: isinstance(cell, str)).all():
         return column.astype("str")
     if known.map(lambda cell: isinstance(cell, (bool, np.bool_))).all():
@@ -101,4 +104,4 @@ def _typed(cells: pd.Series, kind: str) -> pd.Series:
         return cells.eq("True")
     if kind == DATE:
         return pd.to_datetime(known, format="ISO8601").astype("datetime64[ns]")
-    return known.astype("str")
+    return known.astype("str") if len(known) else known.astype(object)

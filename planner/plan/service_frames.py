@@ -9,6 +9,7 @@ from planner.coefficients import Coefficients
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.objective import api_tokens, run_tokens
 from planner.formulation.service_constraints import sized_runs
+from planner.plan.attribution import TOKENS, basis_of
 from planner.plan.decided import decided
 
 
@@ -37,10 +38,14 @@ def serving_frame(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> 
     ]
     table = table.merge(labels, on=["point", "site", "cooling"], validate="many_to_one")
     busy = table["units_running"]
+    # What has no lengths makes no tokens that anybody could count: its requests are its output.
+    tokens = basis_of(c, table) == TOKENS
+    made = table["effective_mtok"] * busy
     return table.assign(
         requests_per_s=table["requests_per_s"] * busy,
-        effective_mtok=table["effective_mtok"] * busy,
-        generated_mtok=table["generated_mtok"] * busy,
+        effective_mtok=made.where(tokens, 0.0),
+        generated_mtok=(table["generated_mtok"] * busy).where(tokens, 0.0),
+        effective_mrequests=made.where(~tokens, 0.0),
     )[
         [
             "point",
@@ -61,6 +66,7 @@ def serving_frame(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> 
             "added_kw",
             "effective_mtok",
             "generated_mtok",
+            "effective_mrequests",
         ]
     ]
 

@@ -145,9 +145,24 @@ def load_plan(folder: Path | str) -> Plan:
         warnings=tuple(about["warnings"]),
         input_hash=about["input_hash"],
     )
-    plan = Plan(document, frames, scenario)
+    plan = Plan(document, with_requests(frames), scenario)
     # A relaxation saved before it was told from a plan.
     return as_bound(plan) if is_bound(document) and plan.status != BOUND else plan
+
+
+def with_requests(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the frames of a plan saved before requests without token lengths were counted apart, with that column."""
+    columns = {
+        "serving": ["effective_mrequests"],
+        "tokens": ["effective_mrequests", "effective_mrequests_discounted"],
+        "unit_cost_trend": ["effective_mrequests"],
+    }
+    added = {
+        name: frames[name].assign(**dict.fromkeys(missing, 0.0))
+        for name, wanted in columns.items()
+        if name in frames and (missing := [one for one in wanted if one not in frames[name]])
+    }
+    return {**frames, **added}
 
 
 def _read_document(folder: Path | str, file: Path) -> tuple[dict[str, Any], str]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.inputs import Scenario
+from planner.plan.attribution import REQUESTS, basis_of
 from planner.plan.totals import held_unit_hours
 from planner.units import FLOPS_PER_TFLOPS, PARAMS_PER_BILLION, SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
@@ -36,21 +37,34 @@ BOUGHT = (
 )
 """Last link of what is also served by token services."""
 FLOPS_PER_PARAMETER = 2.0
-COLUMNS = ["scope", "link", "value", "unit", "factor", "loss_fraction", "binding", "basis"]
+COLUMNS = {
+    "scope": "str",
+    "link": "str",
+    "value": "float64",
+    "unit": "str",
+    "factor": "float64",
+    "loss_fraction": "float64",
+    "binding": "bool",
+    "basis": "str",
+}
 
 
 def waterfall_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the chain for every workload and for all: Mtok over the horizon after each link.
 
     Points of split phases enter by their decode side. Opaque points have no compute behind them: their chain begins
-    at the engine. Tokens bought from services come last, so that the chain ends at all effective tokens.
+    at the engine, in millions of requests, and is in no total of tokens. Tokens bought from services come last, so
+    that the chain ends at all effective tokens.
     ``binding`` marks the link with the largest loss.
     """
-    table = _chain(scenario, c, frames).reset_index(drop=True)
+    every = _chain(scenario, c, frames).reset_index(drop=True)
+    by_request = basis_of(c, every) == REQUESTS
+    requests = _requests(every[by_request])
+    table = every[~by_request].reset_index(drop=True)
     bought = frames["api"].groupby("workload")["effective_mtok"].sum()
     bought = bought[bought > 0.0]
     if table.empty and bought.empty:
-        return pd.DataFrame(columns=COLUMNS)
+        return requests
     names = [name for name, _ in LINKS]
     by_workload = table.groupby("workload", sort=False)[names].sum(min_count=1)
     complete = table[names].notna().all(axis=1).groupby(table["workload"], sort=False).all()
@@ -64,34 +78,48 @@ def waterfall_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd
         by_workload[BOUGHT[0]] = both.where(by_workload.index.isin(bought.index))
         total[BOUGHT[0]] = both.sum()
     parts = [_rows(str(workload), values) for workload, values in by_workload.iterrows()]
-    return pd.concat([_rows("all", total), *parts], ignore_index=True)
+    return pd.concat([_rows("all", total), *parts, requests], ignore_index=True)
 
 
-def _rows(scope: str, values: pd.Series) -> pd.DataFrame:
+def _requests(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the chain of requests without token lengths, by workload, in millions of requests."""
+    empty = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in COLUMNS.items()})
+    names = [name for name, _ in LINKS]
+    sums = table.groupby("workload", sort=False)[names[2:]].sum()
+    renamed = {names[-1]: "effective requests"}
+    parts = [_rows(str(name), values.rename(renamed), "million requests") for name, values in sums.iterrows()]
+    return pd.concat([empty, *parts], ignore_index=True).astype(COLUMNS) if parts else empty
+
+
+def _rows(scope: str, values: pd.Series, unit: str = "Mtok") -> pd.DataFrame:
     known = values.dropna()
     factor = known / known.shift(1)
     loss = 1.0 - factor
     binding = loss.idxmax() if loss.notna().any() and loss.max() > 0 else None
-    basis = dict((*LINKS, BOUGHT))
+    basis = dict((*LINKS, BOUGHT, ("effective requests", LINKS[-1][1])))
     return pd.DataFrame(
         {
             "scope": scope,
             "link": known.index,
             "value": known.to_numpy(float),
-            "unit": "Mtok",
+            "unit": unit,
             "factor": factor.to_numpy(float),
             "loss_fraction": loss.to_numpy(float),
             "binding": [name == binding for name in known.index],
             "basis": [basis[name] for name in known.index],
         }
-    )[COLUMNS]
+    )[list(COLUMNS)]
 
 
 def _chain(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     serving = frames["serving"]
     counting = serving[serving["phase"] != "prefill"]
     pool = ["product", "site", "cooling", "period"]
-    busy = counting.assign(busy=counting["units_running"] * counting["hours"])
+    busy = counting.assign(
+        busy=counting["units_running"] * counting["hours"],
+        # Of one of the two: what has no lengths makes requests, and no tokens.
+        effective_mtok=counting["effective_mtok"] + counting["effective_mrequests"],
+    )
     busy = (
         busy.groupby(["point", "workload", "shape", *pool], sort=False)[["busy", "effective_mtok"]]
         .sum()

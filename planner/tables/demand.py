@@ -213,7 +213,7 @@ WORKLOADS = Table(
         number(
             "value_per_mtok",
             "currency/Mtok",
-            "value of one million effective tokens of optional demand",
+            "value of one million effective tokens of optional demand; of a million requests where no length is stated",
             soft=(0, 500),
             band=(0, 1e5),
         ),
@@ -254,7 +254,7 @@ SHAPES = Table(
         positive(
             "output_tokens",
             "tokens",
-            "visible output length; blank when opaque (then one nominal token per request)",
+            "visible output length; blank when opaque (then it is counted in requests, in no token figure)",
             soft=(1, 20_000),
             band=(1, 4e5),
         ),

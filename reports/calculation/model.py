@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,17 @@ from reports.calculation.timeline_rows import Clock, clock
 from reports.calculation.tokens import token_rows
 from reports.content import Content, nominal_rate
 from reports.labels import words
+from reports.output import Output, outputs_of
+
+
+@dataclass(frozen=True)
+class OutputRows:
+    """Rows of one kind of output: what is made, its present value, and its unit cost where no other is made."""
+
+    output: Output
+    made: At
+    discounted: At
+    unit_cost: At | None = None
 
 
 @dataclass(frozen=True)
@@ -38,8 +49,10 @@ class Calculation:
         Cost line -> rows of the sheet that hold its amounts.
     carried
         Cost lines whose amounts as planned are moved by the ratio of their prices only.
-    total, present_value, tokens, tokens_discounted, unit_cost
+    total, present_value
         Rows of the results.
+    outputs
+        Rows of what is made, in tokens, in requests without lengths, or in both.
     """
 
     rows: Sequence[Row]
@@ -48,9 +61,7 @@ class Calculation:
     carried: tuple[str, ...]
     total: At
     present_value: At
-    tokens: At
-    tokens_discounted: At
-    unit_cost: At
+    outputs: tuple[OutputRows, ...]
 
 
 def build_calculation(content: Content) -> Calculation:
@@ -65,30 +76,43 @@ def build_calculation(content: Content) -> Calculation:
     electricity_rows(rows, time)
     carried = driven_rows(rows, lambda cost: timing_of(content, cost))
     total, present = _totals(rows, time)
-    tokens = token_rows(rows)
+    outputs = outputs_of(content)
+    made = tuple(_output_rows(rows, time, output) for output in outputs)
+    if len(made) == 1:
+        made = (_unit_cost_row(rows, made[0], total, present),)
+    return Calculation(rows.found, rows.inputs.found, rows.lines, carried, total, present, made)
+
+
+def _output_rows(rows: Rows, time: Clock, output: Output) -> OutputRows:
+    """Append what is made of one kind of output and its present value."""
+    made = token_rows(rows, output)
     discounted = rows.formula(
-        "Effective tokens, discounted",
+        f"{output.title}, discounted",
         "",
         "",
         "where running cost is reckoned",
-        "Mtok",
-        f"{tokens.here}*{time.discount['mid'].here}",
+        output.unit,
+        f"{made.here}*{time.discount['mid'].here}",
         form=styles.QUANTITY,
     )
-    rows.title("Cost per million effective tokens")
+    return OutputRows(output, made, discounted)
+
+
+def _unit_cost_row(rows: Rows, made: OutputRows, total: At, present: At) -> OutputRows:
+    """Append the unit cost of the one kind of output a plan has; of two, no formula says which part each pays."""
+    output, here = made.output, made.made.here
+    rows.title(f"Cost per {output.words}")
     unit = rows.formula(
-        "Unit cost; column H: present value / discounted tokens",
+        f"Unit cost; column H: present value / discounted {output.basis}",
         "",
         "",
-        "period: amount / tokens",
-        f"{content.currency}/Mtok",
-        f"IF({tokens.here}=0,0,{total.here}/{tokens.here})",
-        f"IF({discounted.constant}=0,0,{present.constant}/{discounted.constant})",
+        f"period: amount / {output.basis}",
+        f"{rows.content.currency}/{output.unit}",
+        f"IF({here}=0,0,{total.here}/{here})",
+        f"IF({made.discounted.constant}=0,0,{present.constant}/{made.discounted.constant})",
         styles.PER_MTOK,
     )
-    return Calculation(
-        rows.found, rows.inputs.found, rows.lines, carried, total, present, tokens, discounted, unit
-    )
+    return replace(made, unit_cost=unit)
 
 
 def timing_of(content: Content, cost: pd.Series) -> Timing:

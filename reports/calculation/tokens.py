@@ -1,4 +1,4 @@
-"""Rows of effective tokens: output x success x quality x latency pass, by workload."""
+"""Rows of output: what is served x success x quality x latency pass, by workload, in tokens or in requests."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from reports import styles
 from reports.calculation.load import demand_change
 from reports.calculation.rows import At, Rows
 from reports.content import by_period
+from reports.output import TOKENS, Output
 
-NOMINAL_TOKENS = 1.0
-"""Output tokens of a request whose length is not stated (an opaque shape)."""
+ONE_REQUEST = 1.0
+"""Output of a request whose length is not stated: the request itself."""
 
 
-def token_rows(rows: Rows) -> At:
-    """Append visible output, its pass rates and effective tokens per workload; return the total row."""
-    rows.title("Effective tokens")
+def token_rows(rows: Rows, output: Output) -> At:
+    """Append what is served, its pass rates and what of it is effective per workload; return the total row."""
+    rows.title(output.title)
+    served = [served_output(rows, output), *([bought_output(rows)] if output is TOKENS else [])]
+    return _effective_rows(rows, output, pd.concat(served, ignore_index=True))
+
+
+def _effective_rows(rows: Rows, kind: Output, served: pd.DataFrame) -> At:
     names = list(rows.content.timeline.names)
-    served = pd.concat([served_output(rows), bought_output(rows)], ignore_index=True)
+    what = "Visible output served" if kind is TOKENS else "Requests served"
     output, passed = (
         by_period(served, ["workload"], name, rows.content.timeline)
         for name in ("output_mtok", "passed_mtok")
@@ -27,11 +33,11 @@ def token_rows(rows: Rows) -> At:
     made, rate = {}, {}
     for index, workload in enumerate(output["workload"].astype(str)):
         made[workload] = rows.plan_values(
-            "Visible output served",
+            what,
             workload,
             "",
-            "serving x output tokens",
-            "Mtok",
+            "serving x output tokens" if kind is TOKENS else "serving x hours",
+            kind.unit,
             output[names].iloc[index],
             styles.QUANTITY,
         )
@@ -50,11 +56,11 @@ def token_rows(rows: Rows) -> At:
         )
     parts = [
         rows.formula(
-            "Effective tokens; column H: success x quality",
+            f"{kind.title}; column H: success x quality",
             workload,
             "",
             "output x H x pass",
-            "Mtok",
+            kind.unit,
             f"{made[workload].here}*{{H}}*{rate[workload].here}*(1+{demand_change(rows, workload)})",
             _accepted(rows, workload),
             styles.QUANTITY,
@@ -63,8 +69,8 @@ def token_rows(rows: Rows) -> At:
         for workload in made
     ]
     if not parts:
-        return rows.plan_values("Effective tokens", "", "", "none served", "Mtok", np.zeros(rows.periods))
-    return rows.sum_of("Effective tokens, all workloads", parts, "Mtok", styles.QUANTITY)
+        return rows.plan_values(kind.title, "", "", "none served", kind.unit, np.zeros(rows.periods))
+    return rows.sum_of(f"{kind.title}, all workloads", parts, kind.unit, styles.QUANTITY)
 
 
 def _accepted(rows: Rows, workload: str) -> str | float:
@@ -75,8 +81,8 @@ def _accepted(rows: Rows, workload: str) -> str | float:
     return "*".join(piece for piece in pieces if piece) or 1.0
 
 
-def served_output(rows: Rows) -> pd.DataFrame:
-    """Return workload, period, output_mtok and passed_mtok (after engine quality and latency pass).
+def served_output(rows: Rows, kind: Output) -> pd.DataFrame:
+    """Return workload, period, output_mtok and passed_mtok (after engine quality and latency pass); or in requests.
 
     Prefill units make no output: a request that is served apart in two phases counts where it is decoded.
     """
@@ -95,7 +101,8 @@ def served_output(rows: Rows) -> pd.DataFrame:
     )
     rates = points[["point", "quality_pass_fraction", "latency_pass_fraction"]].drop_duplicates("point")
     table = table.merge(rates, on="point", how="left", validate="many_to_one")
-    tokens = table["output_tokens"].fillna(NOMINAL_TOKENS)
+    table = table[table["output_tokens"].notna() if kind is TOKENS else table["output_tokens"].isna()]
+    tokens = table["output_tokens"].fillna(ONE_REQUEST)
     output = table["requests_per_s"] * table["hours"] * SECONDS_PER_HOUR * tokens / TOKENS_PER_MTOK
     passed = output * table["quality_pass_fraction"] * table["latency_pass_fraction"]
     return table[["workload", "period"]].assign(output_mtok=output, passed_mtok=passed)

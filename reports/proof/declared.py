@@ -13,6 +13,9 @@ AT_THE_END: tuple[Where, ...] = tuple(("line", "<>", line) for line in (*KEPT_LI
 ENDED: tuple[Where, ...] = (*COUNTED, ("line", "in", ";".join((*KEPT_LINES, *OWED_LINES))))
 PAID = (*COUNTED, *AT_THE_END)
 
+CAPEX: Where = ("kind", "=", "capex")
+OPEX: Where = ("kind", "=", "opex")
+
 COST = Sums("costs", ("amount",), {"Cost line": "line"}, COUNTED)
 UNITS = ("units",)
 METERED = ("kwh",)
@@ -33,9 +36,18 @@ HEADLINE = Headline(
         "effective_mtok": Sums("tokens", ("effective_mtok",)),
         "effective_mtok_discounted": Sums("tokens", ("effective_mtok_discounted",)),
         "generated_mtok": Sums("tokens", ("generated_mtok",)),
+        "effective_mrequests": Sums("tokens", ("effective_mrequests",)),
+        "effective_mrequests_discounted": Sums("tokens", ("effective_mrequests_discounted",)),
         "horizon_hours": Sums("blocks", ("hours",)),
     },
-    ratios={"cost_per_mtok_effective": ("total_cost", "effective_mtok_discounted")},
+    ratios={
+        "cost_per_mtok_effective": ("total_cost", "effective_mtok_discounted"),
+        "cost_per_million_requests": ("total_cost", "effective_mrequests_discounted"),
+    },
+    parts={
+        "cost_per_mtok_effective": ("tokens", "effective_mtok_discounted"),
+        "cost_per_million_requests": ("requests", "effective_mrequests_discounted"),
+    },
 )
 
 SITE = {"Site": "site"}
@@ -55,8 +67,14 @@ SITES = Measures(
     "site",
     3,
     {
-        "Capex, undiscounted": _present((*COUNTED, ("kind", "=", "capex")), "amount"),
-        "Opex, undiscounted": _present((*COUNTED, ("kind", "=", "opex")), "amount"),
+        "Gross capex": _present((*PAID, CAPEX), "amount"),
+        "Residual credit": replace(_present((*ENDED, CAPEX), "amount"), per=-1.0),
+        "Net capex": _present((*COUNTED, CAPEX), "amount"),
+        "Opex paid": _present((*PAID, OPEX), "amount"),
+        "Commitments at horizon end": _present((*ENDED, OPEX), "amount"),
+        "Net opex": _present((*COUNTED, OPEX), "amount"),
+        "Payments": _present(PAID, "amount"),
+        "Total cost, undiscounted": _present(COUNTED, "amount"),
         "Cost, present value": _present(),
         "Energy at the meter": replace(KWH, per=KWH_OF_A_MWH),
         "PUE, energy-weighted": replace(USED_KWH, over=IT_KWH),
@@ -67,11 +85,9 @@ SITES = Measures(
 DECLARED: dict[tuple[str, str], Recount] = {
     ("Summary", ""): HEADLINE,
     ("Summary", "Cost by line and period, undiscounted"): COST,
-    ("Summary", "Cost by kind and period, undiscounted"): _cost({"Kind": "kind"}),
     ("Summary", "Units in service by product and period"): Sums(
         "fleet", UNITS, {"Product": "product"}, total="most"
     ),
-    ("Budget", ""): _cost({"Kind": "kind"}, PAID),
     ("Budget", "Paid so far"): Sums("costs", ("amount",), where=PAID, total="last", running=True),
     ("Budget", "Depreciation of hardware, freight, duty and installation included"): Sums(
         "accounting", ("amount",), {"Product": "product"}, (("category", "=", "depreciation"),)
@@ -116,9 +132,6 @@ DECLARED: dict[tuple[str, str], Recount] = {
         ("requests_per_s",),
         {"Workload": "workload", "Users in": "region", "Served at": "site"},
         total="none",
-    ),
-    ("Finance", "Operating expense of the horizon handed on to business lines"): Measures(
-        "view", 2, {}, Sums("chargeback", ("amount",), {"View": "view", "Business line": "business"})
     ),
     ("Sites", "Power and energy"): SITES,
     ("Sites", "Cost and unit cost"): SITES,

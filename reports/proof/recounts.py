@@ -312,6 +312,10 @@ class Headline:
 
     sums: Mapping[str, Sums]
     ratios: Mapping[str, tuple[str, str]]
+    parts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Unit cost -> the part of the cost that is for its output (``cost_by_workload``), and that output.
+
+    Where tokens and requests without lengths are both served; where one is, all of the cost is for it."""
 
     def formulas(self, shown: Shown, tables: PlanTables, here: Here) -> dict[tuple[int, int], str]:
         """Return the formula of column C of every row."""
@@ -321,7 +325,11 @@ class Headline:
         for key, row in rows.items():
             if not is_number(shown.value(row, 3)):
                 continue
-            if key in self.ratios and set(self.ratios[key]) <= set(rows):
+            if key in self.parts and set(self.parts) <= set(rows):
+                basis, output = self.parts[key]
+                own = Sums("cost_by_workload", ("discounted",), where=(("basis", "=", basis),))
+                found[row, 3] = f"({own.text(tables, here, row)})/{here.cell(rows[output], 3)}"
+            elif key in self.ratios and set(self.ratios[key]) <= set(rows):
                 above, below = (here.cell(rows[name], 3) for name in self.ratios[key])
                 found[row, 3] = f"IF({below}=0,0,{above}/{below})"
             elif key in self.sums and self.sums[key].there(tables):

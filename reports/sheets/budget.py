@@ -5,14 +5,15 @@ from __future__ import annotations
 import pandas as pd
 from openpyxl import Workbook
 
-from planner.tables.cost_lines import KEPT_LINES
 from reports import styles
 from reports.blocks import list_block, time_block, time_columns
 from reports.cells import put
 from reports.content import Content, by_period
-from reports.costs import budget_use, counted, depreciation, ledger, line_rank, payments
+from reports.costs import budget_use, depreciation, ledger, line_rank, payments
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, repeat_title_only, section, start_page
+from reports.totals import LABELS as TOTAL
+from reports.totals import signed_parts, total_of
 
 PURPOSE = (
     "Payments in the period in which they fall due, undiscounted. Residual value is kept apart: it is no "
@@ -40,8 +41,9 @@ def fill(book: Workbook, content: Content) -> None:
     """Write payments, limits, depreciation and what is left at the end of the horizon."""
     page = start_page(book, content, "Budget", "output", PURPOSE)
     spent, currency = payments(content), content.currency
-    kinds = by_period(spent, ["kind"], "amount", content.timeline)
-    time_block(page, kinds, ["kind"], currency, styles.MONEY, labels=LABELS, sum_row="All payments")
+    kinds = signed_parts(content, ("gross_capex", "opex_paid"))
+    named = LABELS | {"label": Label("Kind", width=30)}
+    time_block(page, kinds, ["label"], currency, styles.MONEY, labels=named, sum_row=TOTAL["payments"])
     _cumulative(page, kinds)
     section(page, "Limits", time_columns(content))
     list_block(page, budget_use(content), USE, LABELS)
@@ -104,12 +106,18 @@ def _depreciation(page: Page) -> None:
 def _after(page: Page) -> None:
     content = page.content
     section(page, "At the end of the horizon", time_columns(content))
-    costs = counted(content)
-    residual = -float(costs.loc[costs["line"].isin(KEPT_LINES), "amount"].sum())
     rows = ledger(content)
     sunk = float(rows.loc[rows["kind"] == "sunk", "amount"].sum())
     for label, value, meaning in (
-        ("Market value left", residual, "credited to the plan, discounted from the end of the horizon"),
+        *(
+            (TOTAL[name], total_of(content, name), meaning)
+            for name, meaning in (
+                ("gross_capex", "everything bought and built, as paid in the horizon"),
+                ("residual_credit", "credited to the plan, discounted from the end of the horizon"),
+                ("net_capex", "gross capex - residual credit"),
+                ("commitments_at_end", "charged to the plan for what outlives the horizon"),
+            )
+        ),
         (
             "Payments still owed",
             content.number("liability_after_horizon"),

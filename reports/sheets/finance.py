@@ -6,6 +6,8 @@ import pandas as pd
 from openpyxl import Workbook
 from openpyxl.utils import get_column_letter
 
+from planner.plan.finance.chargeback import RECOMMENDED
+from planner.plan.finance.chargeback import VIEWS as VIEW_DEFINITIONS
 from reports import styles
 from reports.blocks import list_block
 from reports.cells import put, put_formula
@@ -13,10 +15,11 @@ from reports.content import Content
 from reports.costs import line_rank
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, section, start_page
+from reports.output import outputs_of
 
 PURPOSE = (
     "The plan as an investment against each baseline; the three ledgers side by side; terms that outlive the horizon; "
-    "cost handed on to business lines in three views. Differences are live formulas and must be zero."
+    "cost handed on to business lines in three views, defined there. Differences are live formulas and must be zero."
 )
 SUMS = (
     "present_value",
@@ -66,6 +69,7 @@ LABELS = {
     "depreciation_per_year": Label("Depreciation per year", *MONEY),
     "per_busy_unit_hour": Label("Per busy unit-hour", "{currency}", "#,##0.00", 16),
     "expense_per_mtok": Label("Expense per Mtok", "{currency}", styles.PER_MTOK, 16),
+    "expense_per_million_requests": Label("Expense per million requests", "{currency}", styles.PER_MTOK, 16),
 }
 COMMITMENT = [
     "offer",
@@ -100,7 +104,8 @@ def fill(book: Workbook, content: Content) -> None:
     list_block(page, content.frame("commitments", COMMITMENT), COMMITMENT, LABELS)
     _chargeback(page)
     section(page, "What the depreciation life of bought hardware changes", 12)
-    list_block(page, content.frame("depreciation_lives", LIVES), LIVES, LABELS)
+    lives = [*LIVES[:-1], *(f"expense_per_{one.rate}" for one in outputs_of(content))]
+    list_block(page, content.frame("depreciation_lives", lives), lives, LABELS)
     finish_page(page, "A6")
 
 
@@ -137,16 +142,35 @@ def _reconciliation(page: Page) -> None:
         page.row += 1
 
 
+def _by_business(content: Content, rates: list[str]) -> pd.DataFrame:
+    """Return business, unit, amount and unit cost in each view; of an older plan its amounts alone."""
+    frame = content.frame("chargeback_rates", ["view", "business", "basis", "amount", "unit_cost", "unit"])
+    if frame.empty:
+        older = content.frame("chargeback", ["view", "business", "period", "amount"])
+        frame = older.groupby(["view", "business"], as_index=False)["amount"].sum()
+        frame = frame.assign(basis="", unit_cost=float("nan"), unit="")
+    if frame.empty:
+        return pd.DataFrame(columns=["business", *VIEWS, *rates, "unit"])
+    line = ["business", "basis", "unit"]
+    amounts = frame.pivot_table(index=line, columns="view", values="amount", aggfunc="sum", fill_value=0.0)
+    each = frame.groupby([*line, "view"])["unit_cost"].first()
+    for view, name in zip(VIEWS, rates, strict=True):
+        amounts[name] = each.xs(view, level="view").reindex(amounts.index) if len(each) else float("nan")
+    return amounts.reindex(columns=[*VIEWS, *rates]).fillna(dict.fromkeys(VIEWS, 0.0)).reset_index()
+
+
 def _chargeback(page: Page) -> None:
     section(page, "Operating expense of the horizon handed on to business lines", 12)
-    frame = page.content.frame("chargeback", ["view", "business", "period", "amount"])
-    wide = pd.DataFrame(columns=["business", *VIEWS])
-    if len(frame):
-        wide = frame.pivot_table(
-            index="business", columns="view", values="amount", aggfunc="sum", fill_value=0.0
-        )
-        wide = wide.reindex(columns=VIEWS, fill_value=0.0).reset_index()
-    block = list_block(page, wide, ["business", *VIEWS], LABELS)
+    for view, definition in VIEW_DEFINITIONS.items():
+        told = f"{words(view)} (recommended)" if view == RECOMMENDED else words(view)
+        put(page.sheet, page.row, 1, told, "label")
+        put(page.sheet, page.row, 2, definition, "note")
+        page.row += 1
+    rates = [f"{view}, unit cost" for view in VIEWS]
+    wide = _by_business(page.content, rates)
+    per = {name: Label(words(name), "", styles.PER_MTOK, 16) for name in rates}
+    labels = LABELS | per | {"unit": Label("Unit cost is per", width=16)}
+    block = list_block(page, wide, ["business", *VIEWS, *rates, "unit"], labels)
     if block.last >= block.first:
         put(page.sheet, page.row, 1, "Total", "total label")
         for name in VIEWS:

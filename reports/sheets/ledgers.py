@@ -14,6 +14,7 @@ from reports.content import Content, by_period
 from reports.costs import counted, line_rank
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, repeat_title_only, section, start_page
+from reports.output import Output, outputs_of
 
 PURPOSE = (
     "Economic, first: what the objective counts, by line, undiscounted. Accounting: expense of the period, idle "
@@ -106,22 +107,27 @@ def _book_value(page: Page) -> None:
 
 
 def _trend(page: Page) -> None:
+    for output in outputs_of(page.content):
+        _trend_of(page, output)
+
+
+def _trend_of(page: Page, output: Output) -> None:
     content = page.content
-    columns = ["period", "expense_per_mtok", "idle_expense_per_mtok", "paid_per_mtok"]
-    trend = content.frame("unit_cost_trend", columns)
-    section(page, "Cost per million effective tokens by period", time_columns(content))
     names = {
-        "expense_per_mtok": "Expense",
-        "idle_expense_per_mtok": "of which idle capacity",
-        "paid_per_mtok": "Paid",
+        f"expense_per_{output.rate}": "Expense",
+        f"idle_expense_per_{output.rate}": "of which idle capacity",
+        f"paid_per_{output.rate}": "Paid",
     }
+    trend = content.frame("unit_cost_trend", ["period", *names])
+    section(page, f"Cost per {output.words} by period", time_columns(content))
     if trend.empty:
         rows = pd.DataFrame(columns=["measure", *content.timeline.names])
     else:
         rows = trend.set_index("period")[list(names)].T.reindex(columns=list(content.timeline.names))
         rows.insert(0, "measure", list(names.values()))
     means = [float("nan")] * len(rows)
-    if len(trend) and "effective_mtok" in trend and trend["effective_mtok"].sum() > 0:
-        tokens = float(trend["effective_mtok"].sum())
-        means = [float(trend[name.removesuffix("_per_mtok")].sum()) / tokens for name in names]
-    time_block(page, rows, ["measure"], f"{content.currency}/Mtok", styles.PER_MTOK, "Horizon", means, LABELS)
+    if len(trend) and output.column in trend and trend[output.column].sum() > 0:
+        made = float(trend[output.column].sum())
+        means = [float((trend[name] * trend[output.column]).sum()) / made for name in names]
+    unit = f"{content.currency}/{output.unit}"
+    time_block(page, rows, ["measure"], unit, styles.PER_MTOK, "Horizon", means, LABELS)

@@ -14,6 +14,8 @@ from reports.content import Content
 from reports.costs import counted, line_rank
 from reports.labels import Label, words
 from reports.layout import Page, finish_page, header_row, section, start_page
+from reports.output import outputs_of
+from reports.totals import LABELS, totals
 
 MeasureRow = tuple[str, str, str, pd.Series]
 """Label, unit, number format, value per site."""
@@ -128,48 +130,28 @@ def _power(content: Content) -> list[MeasureRow]:
     return rows
 
 
-def site_tokens(content: Content) -> pd.Series:
-    """Return discounted effective Mtok by site.
-
-    From the serving frame where it states effective tokens; otherwise each workload's tokens of a period are
-    split by the sites' shares of its requests.
-    """
-    tokens = content.frame("tokens", ["workload", "period", "effective_mtok", "effective_mtok_discounted"])
-    ratio = tokens["effective_mtok_discounted"] / tokens["effective_mtok"].where(tokens["effective_mtok"] > 0)
-    factor = ratio.groupby(tokens["period"]).max()
-    serving = content.frame("serving")
-    if "effective_mtok" in serving:
-        return (serving["effective_mtok"] * serving["period"].map(factor)).groupby(serving["site"]).sum()
-    placed = content.frame("placement", ["workload", "site", "period", "requests_per_s"])
-    by_site = placed.groupby(["workload", "period", "site"], as_index=False)["requests_per_s"].sum()
-    whole = by_site.groupby(["workload", "period"])["requests_per_s"].transform("sum")
-    joined = by_site.merge(tokens, on=["workload", "period"])
-    return (
-        (joined["requests_per_s"] / whole * joined["effective_mtok_discounted"]).groupby(joined["site"]).sum()
-    )
-
-
 def _unit_costs(content: Content) -> list[MeasureRow]:
     costs = counted(content)
     tied = costs[costs["site"].notna() & (costs["site"].astype(str) != "nan")]
     total = tied.groupby("site")["discounted"].sum()
-    undiscounted = tied.pivot_table(index="site", columns="kind", values="amount", aggfunc="sum").reindex(
-        columns=["capex", "opex"]
-    )
-    tokens = site_tokens(content)
-    both = total.index.union(tokens.index)
+    by_site = totals(content)
     unit = content.currency
+    scoped = content.frame("unit_costs", ["scope", "name", "basis", "output", "unit_cost"])
+    scoped = scoped[scoped["scope"].eq("site")].set_index("name")
+    per_output: list[MeasureRow] = []
+    for one in outputs_of(content):
+        own = scoped[scoped["basis"].eq(one.basis)]
+        per_output += [
+            (f"{one.title}, discounted", one.unit, styles.MONEY_PLAIN, own["output"]),
+            (f"Cost per {one.words}", f"{unit}/{one.unit}", styles.PER_MTOK, own["unit_cost"]),
+        ]
     return [
-        ("Capex, undiscounted", unit, styles.MONEY, undiscounted["capex"].fillna(0.0)),
-        ("Opex, undiscounted", unit, styles.MONEY, undiscounted["opex"].fillna(0.0)),
-        ("Cost, present value", unit, styles.MONEY_PLAIN, total),
-        ("Effective tokens, discounted", "Mtok", styles.MONEY_PLAIN, tokens),
-        (
-            "Cost per million effective tokens",
-            f"{unit}/Mtok",
-            styles.PER_MTOK,
-            total.reindex(both).fillna(0.0) / tokens.reindex(both).where(lambda served: served > 0),
+        *(
+            (label, unit, styles.MONEY, by_site[by_site["total"].eq(name)].set_index("site")["amount"])
+            for name, label in LABELS.items()
         ),
+        ("Cost, present value", unit, styles.MONEY_PLAIN, total),
+        *per_output,
     ]
 
 

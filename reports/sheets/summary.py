@@ -5,12 +5,13 @@ from __future__ import annotations
 import pandas as pd
 from openpyxl import Workbook
 
+from planner.plan.totals import ALL_SITES
 from reports import styles
 from reports.blocks import time_block, time_columns
 from reports.cells import put
 from reports.charts import ROWS, stacked_periods
 from reports.content import Content, by_period, number_or_nan
-from reports.costs import counted, largest_lines
+from reports.costs import largest_lines
 from reports.headline import shown_figures
 from reports.labels import Label
 from reports.layout import (
@@ -26,6 +27,7 @@ from reports.layout import (
 )
 from reports.names import define
 from reports.styles import PALETTE
+from reports.totals import LABELS, signed_parts, totals
 
 WIDTHS = (34, 27, 18, 15, 15, 13)
 
@@ -49,9 +51,19 @@ def fill(book: Workbook, content: Content) -> None:
     cost = time_block(
         page, lines, ["label", "kind"], content.currency, styles.MONEY, labels=label, sum_row="Total"
     )
-    section(page, "Cost by kind and period, undiscounted", width)
-    kinds = by_period(counted(content), ["kind"], "amount", content.timeline)
-    time_block(page, kinds, ["kind"], content.currency, styles.MONEY, sum_row="Total")
+    _totals(page, width)
+    section(page, "Total cost by kind and period, undiscounted: residual credit taken off", width)
+    parts = signed_parts(content)
+    ends = {"label": Label("Total", width=34)}
+    time_block(
+        page,
+        parts,
+        ["label"],
+        content.currency,
+        styles.MONEY,
+        labels=ends,
+        sum_row=LABELS["total_cost_undiscounted"],
+    )
     title = "Units in service by product and period"
     section(page, f"{title}: fractions, none to be ordered" if content.is_bound else title, width)
     units = _largest(by_period(content.frame("fleet"), ["product"], "units", content.timeline), content)
@@ -85,6 +97,20 @@ def _headline(book: Workbook, page: Page) -> None:
         put(page.sheet, page.row, 4, figure.unit.replace("{currency}", page.content.currency), "text")
         put(page.sheet, page.row, 5, figure.meaning, "note")
         define(book, figure.name, f"{page.name}!$C${page.row}", figure.meaning)
+        page.row += 1
+
+
+def _totals(page: Page, width: int) -> None:
+    """Write every total of money under its one name, with what it adds."""
+    section(page, "Totals over the horizon, undiscounted: every sheet shows these under these names", width)
+    header_row(page, [Label("Total", width=34), Label("Amount"), Label("Unit"), Label("Definition")])
+    for row in totals(page.content).itertuples():
+        if row.site != ALL_SITES:
+            continue
+        put(page.sheet, page.row, 1, row.label, "label")
+        put(page.sheet, page.row, 2, row.amount, "number", styles.MONEY_PLAIN)
+        put(page.sheet, page.row, 3, page.content.currency, "text")
+        put(page.sheet, page.row, 4, row.definition, "note")
         page.row += 1
 
 

@@ -1,6 +1,8 @@
-"""Unit cost: every cost line per million effective tokens, both unit costs, and the token waterfall."""
+"""Unit cost: every cost line per unit of output, unit costs by business line, model and site, the token waterfall."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,11 +16,22 @@ from reports.content import Content
 from reports.costs import lines_by_period
 from reports.labels import Label
 from reports.layout import Block, Page, finish_page, page_break, repeat_title_only, section, start_page
+from reports.output import TOKENS, Output, made_by_period, outputs_of
 
 PURPOSE = (
-    "Periods: amounts of the period over its effective tokens, undiscounted, so capex weighs on the period "
-    "in which it is paid. Horizon: present value over discounted tokens."
+    "Periods: amounts of the period over its output, undiscounted, so capex weighs on the period in which it is paid. "
+    "Horizon: present value over discounted output. Output is effective tokens, or effective requests where requests "
+    "have no stated lengths; where both are served each pays its own part."
 )
+SCOPED = ["scope", "name", "cost", "output", "unit_cost", "unit"]
+SCOPES = {
+    "scope": Label("Scope", width=30),
+    "name": Label("Of", width=24),
+    "cost": Label("Cost, present value", "{currency}", styles.MONEY, 16),
+    "output": Label("Output, discounted (millions)", "", styles.QUANTITY, 16),
+    "unit_cost": Label("Unit cost", "", styles.PER_MTOK, 14),
+    "unit": Label("Unit", width=24),
+}
 WATERFALL = ["scope", "link", "value", "lost", "unit", "factor", "loss_fraction", "binding", "basis"]
 LINE = {"label": Label("Cost line", width=30), "workload": Label("Workload", width=30)}
 
@@ -26,12 +39,22 @@ LINE = {"label": Label("Cost line", width=30), "workload": Label("Workload", wid
 def fill(book: Workbook, content: Content) -> None:
     """Write unit cost by line, tokens, both unit costs, the waterfall with its chart, marginal costs."""
     page = start_page(book, content, "Unit cost", "output", PURPOSE)
-    _by_line(page)
-    _tokens(page)
-    _two_costs(page)
+    outputs = outputs_of(content)
+    for output in outputs:
+        if outputs != (TOKENS,):
+            section(page, f"Cost by line per {output.words}", time_columns(content))
+        _by_line(page, output, len(outputs) > 1)
+    _made(page, outputs)
+    _two_costs(page, outputs)
+    _by_scope(page)
     page_break(page)
     _waterfall(page)
-    section(page, "Cost of one more million tokens", len(WATERFALL))
+    more = {"Mtok": "million tokens"}
+    section(
+        page,
+        f"Cost of one more {' or '.join(more.get(one.unit, one.unit) for one in outputs)}",
+        len(WATERFALL),
+    )
     marginal = content.frame(
         "marginal_costs", ["kind", "phase", "workload", "region", "period", "value", "unit"]
     )
@@ -41,53 +64,67 @@ def fill(book: Workbook, content: Content) -> None:
     finish_page(page, "A6" if len(content.timeline.names) < 3 else "I6")
 
 
-def _by_line(page: Page) -> None:
+def _by_line(page: Page, output: Output, mixed: bool) -> None:
     content = page.content
     names = list(content.timeline.names)
-    amounts, discounted = lines_by_period(content), lines_by_period(content, "discounted")
-    made = _tokens_by_period(content, "effective_mtok")
+    basis = output.basis if mixed else None
+    amounts = lines_by_period(content, basis=basis)
+    discounted = lines_by_period(content, "discounted", basis)
+    made = made_by_period(content, output.column)
     per_period = amounts.assign(**{name: amounts[name] / made[name] for name in names})
-    whole = _tokens_by_period(content, "effective_mtok_discounted").sum()
+    whole = made_by_period(content, f"{output.column}_discounted").sum()
     ends = list(discounted[names].sum(axis=1) / whole) if whole else [float("nan")] * len(amounts)
-    unit = f"{content.currency}/Mtok"
+    unit = f"{content.currency}/{output.unit}"
     time_block(
         page, per_period, ["label", "kind"], unit, styles.PER_MTOK, "Horizon", ends, LINE, sum_row="Total"
     )
 
 
-def _tokens_by_period(content: Content, column: str) -> pd.Series:
-    tokens = content.frame("tokens", ["period", column])
-    made = tokens.groupby("period")[column].sum().reindex(list(content.timeline.names)).astype(float)
-    return made.where(made > 0)
-
-
-def _tokens(page: Page) -> None:
+def _made(page: Page, outputs: Sequence[Output]) -> None:
     content = page.content
-    for title, column in (
-        ("Effective tokens", "effective_mtok"),
-        ("Generated tokens, reasoning and every attempt included", "generated_mtok"),
-        ("Prompt tokens", "input_mtok"),
-    ):
+    amounts = [(one.title, one.column, one.unit) for one in outputs]
+    if TOKENS in outputs:
+        amounts += [
+            ("Generated tokens, reasoning and every attempt included", "generated_mtok", "Mtok"),
+            ("Prompt tokens", "input_mtok", "Mtok"),
+        ]
+    for title, column, unit in amounts:
         section(page, title, time_columns(content))
-        tokens = content.frame("tokens", ["workload", "period", column])
-        wide = tokens.pivot_table(index="workload", columns="period", values=column, aggfunc="sum")
+        made = content.frame("tokens", ["workload", "period", column])
+        if len(outputs) > 1:
+            made = made[made[column].groupby(made["workload"]).transform("sum") > 0]
+        wide = made.pivot_table(index="workload", columns="period", values=column, aggfunc="sum")
         wide = wide.reindex(columns=list(content.timeline.names)).reset_index()
-        time_block(page, wide, ["workload"], "Mtok", styles.MONEY, labels=LINE, sum_row="All workloads")
+        form = styles.MONEY if unit == "Mtok" else styles.QUANTITY
+        time_block(page, wide, ["workload"], unit, form, labels=LINE, sum_row="All workloads")
 
 
-def _two_costs(page: Page) -> None:
-    content = page.content
+def _by_scope(page: Page) -> None:
+    """Write unit costs of all, of each business line, workload, model and site: cost and output of one scope."""
+    title = "Unit cost by scope: lines pay for units held for their busiest minute, sites for what they cause"
+    section(page, title, len(WATERFALL))
+    table = page.content.frame("unit_costs", SCOPED)[SCOPED]
+    list_block(page, table, SCOPED, SCOPES)
+
+
+def _two_costs(page: Page, outputs: Sequence[Output]) -> None:
     section(page, "Two unit costs, two questions", len(WATERFALL))
-    unit = f"{content.currency}/Mtok"
+    for output in outputs:
+        _costs_of(page, output)
+
+
+def _costs_of(page: Page, output: Output) -> None:
+    content = page.content
+    unit = f"{content.currency}/{output.unit}"
     rows = [
         (
             "Economic",
-            "cost_per_mtok_effective",
+            output.cost,
             "all cost, residual and timing included; what the plan minimises",
         ),
         (
             "Accounting",
-            "accounting_cost_per_mtok",
+            output.accounting,
             "depreciation and rent of accelerators + API tokens - resale + electricity + staff + network; no space, "
             "upkeep or residual",
         ),
@@ -99,7 +136,7 @@ def _two_costs(page: Page) -> None:
         put(page.sheet, page.row, 4, meaning, "note")
         page.row += 1
     put(page.sheet, page.row, 1, "Economic less accounting", "label")
-    gap = content.number("cost_per_mtok_effective") - content.number("accounting_cost_per_mtok")
+    gap = content.number(output.cost) - content.number(output.accounting)
     put(page.sheet, page.row, 2, gap, "number", styles.PER_MTOK)
     put(page.sheet, page.row, 3, unit, "text")
     page.row += 1

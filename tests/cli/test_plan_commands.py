@@ -92,7 +92,7 @@ def test_a_wrong_setting_is_exit_code_2_and_writes_nothing(place: Path) -> None:
 def test_the_text_names_status_unit_cost_orders_and_baselines(place: Path) -> None:
     text = (place / "printed").read_text(encoding="utf-8")
     assert "optimal" in text
-    assert "27.78 USD per million effective tokens" in text
+    assert "27.78 USD per million requests" in text
     assert "A on demand" in text
     assert "rent everything" in text
 

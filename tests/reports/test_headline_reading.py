@@ -4,8 +4,11 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from reports.headline import FIGURES
+from reports.headline import FIGURES as ALL_FIGURES
 from reports.layout import HEADER_ROW
+
+FIGURES = [figure for figure in ALL_FIGURES if figure.basis != "requests"]
+"""The plan of these tests counts its output in tokens."""
 
 
 def test_pandas_reads_every_headline_without_recalculation(workbook_path, plan):

@@ -100,7 +100,7 @@ def token_yields(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame:
 
     ``reference_mtok_per_request`` = visible output x success x quality at reference precision, before the engine's
     quality and the latency pass; ``generated`` counts reasoning and every attempt; ``input`` every attempt's prompt.
-    An opaque shape counts one nominal output token per request.
+    An opaque shape counts one unit of output per request: a request, which plans and reports tell from tokens.
     """
     shapes = scenario.tables["shapes"].merge(
         workloads, left_on="workload", right_index=True, suffixes=("", "_workload")

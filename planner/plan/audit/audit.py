@@ -188,6 +188,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             headline_checks.total_cost,
             headline_checks.effective_tokens,
             headline_checks.generated_tokens,
+            headline_checks.effective_requests,
             headline_checks.input_tokens,
             headline_checks.served_fraction,
             headline_checks.yield_factors,

@@ -26,9 +26,11 @@ ACCOUNTED = lines_with(lambda line: line.unit_cost_part != "elsewhere")
 
 
 def made_tokens(books: Accounts) -> pd.DataFrame:
-    """Return workload, period, effective_mtok, generated_mtok of every serving row that makes output.
+    """Return workload, period, effective_mtok, generated_mtok, effective_mrequests of every serving row that makes
+    output.
 
-    effective = requests x visible output x success x quality pass x quality pass of the engine x latency pass
+    effective = requests x visible output x success x quality pass x quality pass of the engine x latency pass; where no
+    length is stated the requests themselves count, in millions, and no token does
     """
     serving = books.serving[books.serving["phase"].ne("prefill")]
     requests = (
@@ -36,11 +38,16 @@ def made_tokens(books: Accounts) -> pd.DataFrame:
     )
     tokens = at(books.tokens, serving, ["workload", "shape"])
     passed = serving["quality_pass_fraction"] * serving["latency_pass_fraction"]
+    effective, counted = requests * tokens["reference_mtok"] * passed, ~tokens["opaque"].astype(bool)
     made = serving[[*WORKLOAD_PERIOD, "point", "site", "cooling", "block"]].assign(
-        effective_mtok=requests * tokens["reference_mtok"] * passed,
-        generated_mtok=requests * tokens["generated_mtok"],
+        effective_mtok=effective.where(counted, 0.0),
+        generated_mtok=(requests * tokens["generated_mtok"]).where(counted, 0.0),
+        effective_mrequests=effective.where(~counted, 0.0),
     )
-    return pd.concat([made, api_made(books)], ignore_index=True) if len(books.api) else made
+    if not len(books.api):
+        return made
+    bought = api_made(books).assign(effective_mrequests=0.0)
+    return pd.concat([made, bought], ignore_index=True)
 
 
 def effective_tokens(books: Accounts) -> Check:
@@ -48,6 +55,11 @@ def effective_tokens(books: Accounts) -> Check:
     sums.
     """
     return _tokens(books, "effective_tokens", "effective_mtok")
+
+
+def effective_requests(books: Accounts) -> Check:
+    """Return the check of effective requests without token lengths, in millions, by workload and period."""
+    return _tokens(books, "effective_requests", "effective_mrequests")
 
 
 def generated_tokens(books: Accounts) -> Check:
@@ -67,11 +79,11 @@ def _tokens(books: Accounts, check: str, column: str) -> Check:
             quantity="serving"
         ),
     ]
-    if column == "effective_mtok":
+    if column != "generated_mtok":
         factor = (
             books.facts.periods["discount_mid"].reindex(own.index.get_level_values("period")).to_numpy(float)
         )
-        discounted = total(stated["effective_mtok_discounted"], stated, WORKLOAD_PERIOD)
+        discounted = total(stated[f"{column}_discounted"], stated, WORKLOAD_PERIOD)
         parts.append(beside(discounted, own * factor).assign(quantity="discounted"))
     return compare(check, "tokens", pd.concat(parts, ignore_index=True), "==", floor=1e-3)
 
@@ -144,26 +156,37 @@ def total_cost(books: Accounts) -> Check:
 
 
 def token_totals(books: Accounts) -> Check:
-    """Return the check of the headline's Mtok: effective, its present value, generated."""
+    """Return the check of the headline's Mtok: effective, its present value, generated; and of its million requests.
+
+    What the plan does not count is null: no tokens where no length is stated, no requests where all are.
+    """
     made = made_tokens(books)
     factor = books.period_of(made, "discount_mid").astype(float)
     own = {
         "effective_mtok": made["effective_mtok"].sum(),
         "effective_mtok_discounted": (made["effective_mtok"] * factor).sum(),
         "generated_mtok": made["generated_mtok"].sum(),
+        "effective_mrequests": made["effective_mrequests"].sum(),
+        "effective_mrequests_discounted": (made["effective_mrequests"] * factor).sum(),
     }
-    rows = [{"key": key, "left": books.headline(key), "right": value} for key, value in own.items()]
+    stated = {key: books.plan.headline.get(key) for key in own}
+    rows = [{"key": key, "left": float(stated[key] or 0.0), "right": value} for key, value in own.items()]
     return compare("token_totals", "headline", pd.DataFrame(rows), "==", floor=1e-3)
 
 
 def unit_cost(books: Accounts) -> Check:
-    """Return the check of cost_per_mtok_effective: present value of cost / present value of effective
-    tokens.
+    """Return the check of cost_per_mtok_effective and cost_per_million_requests, at present value.
+
+    Where both are served each pays its part: both rates times their output are the total cost.
     """
     own, made = books.ledger, made_tokens(books)
     cost = own.loc[own["in_objective"] & own["kind"].ne("value"), "discounted"].sum()
-    tokens = (made["effective_mtok"] * books.period_of(made, "discount_mid").astype(float)).sum()
-    return _ratio("unit_cost", books, "cost_per_mtok_effective", float(cost), float(tokens))
+    factor = books.period_of(made, "discount_mid").astype(float)
+    output = {
+        "cost_per_mtok_effective": float((made["effective_mtok"] * factor).sum()),
+        "cost_per_million_requests": float((made["effective_mrequests"] * factor).sum()),
+    }
+    return _ratios("unit_cost", books, output, float(cost))
 
 
 def accounting_unit_cost(books: Accounts) -> Check:
@@ -176,23 +199,29 @@ def accounting_unit_cost(books: Accounts) -> Check:
     bought = assets[assets["line"].eq("hardware_purchase")]
     depreciation = own_write_offs(bought, calendar[calendar["inside"].astype(bool)])["amount"].sum()
     paid = own.loc[own["line"].isin(ACCOUNTED), "amount"].sum()
-    made = made_tokens(books)["effective_mtok"].sum()
-    return _ratio(
-        "accounting_unit_cost", books, "accounting_cost_per_mtok", float(depreciation + paid), float(made)
-    )
+    made = made_tokens(books)
+    output = {
+        "accounting_cost_per_mtok": float(made["effective_mtok"].sum()),
+        "accounting_cost_per_million_requests": float(made["effective_mrequests"].sum()),
+    }
+    return _ratios("accounting_unit_cost", books, output, float(depreciation + paid))
 
 
-def _ratio(check: str, books: Accounts, key: str, cost: float, mtok: float) -> Check:
-    if mtok == 0.0:
-        silent = pd.DataFrame({"key": [key]})
-        return breaches(check, "headline", silent, [books.plan.headline.get(key) is not None], ["key"])
-    return compare(
-        check,
-        "headline",
-        pd.DataFrame([{"key": key, "left": books.headline(key), "right": cost / mtok}]),
-        "==",
-        floor=1e-3,
-    )
+def _ratios(check: str, books: Accounts, output: dict[str, float], cost: float) -> Check:
+    """Return the check of unit costs: null without output, cost over output, of several kinds their sum the cost."""
+    stated = {key: books.plan.headline.get(key) for key in output}
+    made = {key: amount for key, amount in output.items() if amount > 0.0}
+    stray = [key for key, rate in stated.items() if (rate is None) is (key in made)]
+    if stray or not made:
+        silent = pd.DataFrame({"key": list(output)})
+        return breaches(check, "headline", silent, [key in stray for key in output], ["key"])
+    if len(made) == 1:
+        ((key, amount),) = made.items()
+        rows = [{"key": key, "left": float(stated[key] or 0.0), "right": cost / amount}]
+    else:
+        paid = sum(float(stated[key] or 0.0) * amount for key, amount in made.items())
+        rows = [{"key": " and ".join(made), "left": paid, "right": cost}]
+    return compare(check, "headline", pd.DataFrame(rows), "==", floor=1e-3)
 
 
 def _one(key: str, stated: float, own: dict[str, float]) -> Check:
@@ -285,11 +314,12 @@ def finance_totals(books: Accounts) -> Check:
     figures = {
         "capex_paid": paid.get("capex", 0.0),
         "opex_paid": paid.get("opex", 0.0),
-        "expense": spent["amount"].sum(),
-        "idle_expense": spent.loc[spent["use"] == "idle", "amount"].sum(),
-        "book_value_at_horizon_end": value.loc[value["period"] == last, "closing"].sum(),
-        "owed_after_horizon": termed["owed_after_horizon"].sum(),
-        "charged_for_commitments": termed["charge_at_horizon_end"].sum(),
+        "expense": spent["amount"].astype(float).sum(),
+        "idle_expense": spent.loc[spent["use"] == "idle", "amount"].astype(float).sum(),
+        # A table without a row comes without a type.
+        "book_value_at_horizon_end": value.loc[value["period"] == last, "closing"].astype(float).sum(),
+        "owed_after_horizon": termed["owed_after_horizon"].astype(float).sum(),
+        "charged_for_commitments": termed["charge_at_horizon_end"].astype(float).sum(),
     }
     rows = [
         {"figure": name, "left": float(stated[name]), "right": float(figure or 0.0)}

@@ -198,14 +198,36 @@ def _dated(costs: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def trend_frame(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return period, effective_mtok, expense, idle_expense, paid, and each per million effective tokens."""
+def paid_by_basis(charged: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the part of the expense that is for output counted in tokens and in requests, fully loaded.
+
+    By period or over the horizon; a plan with one of the two pays all of it for that one.
+    """
+    loaded = charged[charged["view"].eq("fully loaded") & charged["basis"].isin(list(PER_OUTPUT))]
+    label = [loaded[name] for name in by] or [pd.Series("horizon", index=loaded.index)]
+    sums = pd.DataFrame(
+        {
+            basis: loaded["amount"].where(loaded["basis"].eq(basis), 0.0).groupby(label).sum()
+            for basis in PER_OUTPUT
+        }
+    )
+    return sums.div(sums.sum(axis="columns").where(lambda whole: whole != 0.0), axis="index")
+
+
+def trend_frame(frames: Mapping[str, pd.DataFrame], charged: pd.DataFrame) -> pd.DataFrame:
+    """Return period, output, expense, idle_expense, paid, and each per million effective tokens or requests.
+
+    Where both are served, each rate has the part of the money that is for its output (``charged``, fully loaded).
+    """
     books, cash = frames["accounting"], frames["cash"]
     books = books[books["category"].isin(OPERATING)]
     names = frames["periods"]["period"]
     operating = cash[~cash["category"].isin((*FINANCING, "tax saved"))]
     sums = {
-        "effective_mtok": frames["tokens"].groupby("period")["effective_mtok"].sum(),
+        **{
+            column: frames["tokens"].groupby("period")[column].sum()
+            for column in ("effective_mtok", "effective_mrequests")
+        },
         "expense": books.groupby("period")["amount"].sum(),
         "idle_expense": books[books["use"] == "idle"].groupby("period")["amount"].sum(),
         "paid": operating.groupby("period")["amount"].sum(),
@@ -214,16 +236,37 @@ def trend_frame(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         {name: column.reindex(names).fillna(0.0).to_numpy(float) for name, column in sums.items()}
     )
     table.insert(0, "period", names.astype("str").to_numpy())
-    tokens = table["effective_mtok"].where(table["effective_mtok"] > 0)
-    return table.assign(
-        **{f"{name}_per_mtok": table[name] / tokens for name in ("expense", "idle_expense", "paid")}
-    )
+    part = paid_by_basis(charged, ["period"]).reindex(names)
+    for basis, (column, word) in PER_OUTPUT.items():
+        made = table[column].where(table[column] > 0)
+        share = _whole_or_part(table, part[basis].to_numpy(float), column)
+        rates = {
+            f"{name}_per_{word}": table[name] * share / made for name in ("expense", "idle_expense", "paid")
+        }
+        table = table.assign(**rates)
+    return table
 
 
-def life_frame(frames: Mapping[str, pd.DataFrame], lives: Sequence[float] = LIVES_YEARS) -> pd.DataFrame:
-    """Return life_years, depreciation_per_year, per_busy_unit_hour, expense_per_mtok of the hardware bought.
+def _whole_or_part(table: pd.DataFrame, part: np.ndarray, column: str) -> np.ndarray:
+    """Return the part of money for one kind of output: all of it where the other kind is not made."""
+    other = next(name for name, _ in PER_OUTPUT.values() if name != column)
+    return np.where(table[other].to_numpy(float) > 0, part, 1.0)
 
-    The expense of the horizon with bought hardware written off level over each life; everything else as planned.
+
+PER_OUTPUT = {"tokens": ("effective_mtok", "mtok"), "requests": ("effective_mrequests", "million_requests")}
+"""How output is counted -> its column in ``tokens``, and the end of the name of a rate over it."""
+
+
+def life_frame(
+    frames: Mapping[str, pd.DataFrame],
+    lives: Sequence[float] = LIVES_YEARS,
+    charged: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return life_years, depreciation_per_year, per_busy_unit_hour, expense_per_mtok, expense_per_million_requests of
+    the hardware bought.
+
+    The expense of the horizon with bought hardware written off level over each life; everything else as planned. Where
+    tokens and requests without lengths are both served, each has the part that is for it (``charged``, fully loaded).
     """
     assets, units, books = frames["assets"], frames["used_units"], frames["accounting"]
     periods = frames["periods"]
@@ -233,10 +276,11 @@ def life_frame(frames: Mapping[str, pd.DataFrame], lives: Sequence[float] = LIVE
     inside = frames["finance_periods"].set_index("period")["inside"]
     operating = books[books["category"].isin(OPERATING) & books["period"].map(inside).astype(bool)]
     lines = operating["line"].isin(bought["line"].unique()) & operating["category"].eq("depreciation")
-    other, mtok = (
-        float(operating.loc[~lines, "amount"].sum()),
-        float(frames["tokens"]["effective_mtok"].sum()),
-    )
+    other = float(operating.loc[~lines, "amount"].sum())
+    made = {column: float(frames["tokens"][column].sum()) for column, _ in PER_OUTPUT.values()}
+    part = dict.fromkeys(PER_OUTPUT, 1.0)
+    if all(made.values()) and charged is not None:
+        part |= {str(basis): float(share) for basis, share in paid_by_basis(charged).iloc[0].items()}
     busy_per_year = float(held["busy_hours"].sum()) / (end_years or 1.0)
     cost = bought["cost"] * (1.0 - bought["book_residual_fraction"])
     rows = []
@@ -249,9 +293,18 @@ def life_frame(frames: Mapping[str, pd.DataFrame], lives: Sequence[float] = LIVE
                 life,
                 yearly,
                 yearly / busy_per_year if busy_per_year else np.nan,
-                (other + written) / mtok if mtok else np.nan,
+                *(
+                    (other + written) * part[basis] / made[column] if made[column] else np.nan
+                    for basis, (column, _) in PER_OUTPUT.items()
+                ),
             )
         )
     return pd.DataFrame(
-        rows, columns=["life_years", "depreciation_per_year", "per_busy_unit_hour", "expense_per_mtok"]
+        rows,
+        columns=[
+            "life_years",
+            "depreciation_per_year",
+            "per_busy_unit_hour",
+            *(f"expense_per_{word}" for _, word in PER_OUTPUT.values()),
+        ],
     )

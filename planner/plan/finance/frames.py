@@ -20,7 +20,7 @@ from planner.plan.finance.assets import asset_frame, end_of_life
 from planner.plan.finance.calendar import finance_periods
 from planner.plan.finance.case import investment_frame, life_frame, trend_frame
 from planner.plan.finance.cash import operating_cash, summed, tax_cash
-from planner.plan.finance.chargeback import budget_use_frame, chargeback_frame
+from planner.plan.finance.chargeback import budget_use_frame, chargeback_frame, chargeback_rates
 from planner.plan.finance.commitments import commitment_frame, instalment_frame
 from planner.plan.finance.loans import last_payment_years, loan_frame, loan_rows
 from planner.plan.finance.reconciliation import reconciliation_frame
@@ -81,12 +81,14 @@ def _accounting(
 def finance_views(
     scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]
 ) -> dict[str, pd.DataFrame]:
-    """Return chargeback, investment, unit_cost_trend, depreciation_lives, budget_use, made from the ledgers."""
+    """Return chargeback, chargeback_rates, investment, unit_cost_trend, depreciation_lives, budget_use."""
+    charged = chargeback_frame(scenario, c, frames)
     return {
-        "chargeback": chargeback_frame(scenario, c, frames),
+        "chargeback": charged,
+        "chargeback_rates": chargeback_rates(scenario, charged, frames["tokens"], scenario.settings.currency),
         "investment": investment_frame(scenario, frames, frames["tokens"]),
-        "unit_cost_trend": trend_frame(frames),
-        "depreciation_lives": life_frame(frames),
+        "unit_cost_trend": trend_frame(frames, charged),
+        "depreciation_lives": life_frame(frames, charged=charged),
         "budget_use": budget_use_frame(scenario, c, frames),
     }
 

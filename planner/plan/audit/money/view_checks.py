@@ -83,9 +83,34 @@ def unit_cost_trend(books: Accounts) -> Check:
         ("paid", paid["amount"], paid),
     ):
         own[name] = total(values, frame, ["period"]).reindex(own["period"]).fillna(0.0).to_numpy(float)
+    part = _part_of_tokens(books, "period").reindex(own["period"]).to_numpy(float)
     for name in ("expense", "idle_expense", "paid"):
-        own[f"{name}_per_mtok"] = own[name] / own["effective_mtok"].where(own["effective_mtok"] > 0.0)
+        mine = own[name] * part
+        own[f"{name}_per_mtok"] = mine / own["effective_mtok"].where(own["effective_mtok"] > 0.0)
     return alike("unit_cost_trend", "accounting", books["unit_cost_trend"], own, ["period"])
+
+
+def _part_of_tokens(books: Accounts, label: str = "") -> pd.Series:
+    """Return the part of the expense that is for tokens, fully loaded: all of it but where requests without stated
+    lengths are served too.
+    """
+    made, charged = books["tokens"], books["chargeback"]
+    periods = books.facts.periods.index if label else pd.Index(["horizon"])
+    if "basis" not in charged:
+        return pd.Series(1.0, index=periods)
+    loaded = charged[charged["view"].eq("fully loaded")]
+    place = loaded["period"] if label else pd.Series("horizon", index=loaded.index)
+    sums = {
+        basis: loaded["amount"].where(loaded["basis"].eq(basis), 0.0).groupby(place).sum().reindex(periods)
+        for basis in ("tokens", "requests")
+    }
+    output = {
+        name: made[name].groupby(made["period"] if label else pd.Series("horizon", index=made.index)).sum()
+        for name in ("effective_mtok", "effective_mrequests")
+    }
+    both = (output["effective_mtok"] > 0.0) & (output["effective_mrequests"] > 0.0)
+    part = sums["tokens"] / (sums["tokens"] + sums["requests"])
+    return part.where(both.reindex(periods, fill_value=False), 1.0)
 
 
 def depreciation_lives(books: Accounts) -> Check:
@@ -101,12 +126,18 @@ def depreciation_lives(books: Accounts) -> Check:
     units = unit_use(books)
     busy = float(units.loc[units["product"].isin(set(bought["product"])), "busy_hours"].sum()) / end
     mtok = float(books["tokens"]["effective_mtok"].sum())
+    part = float(_part_of_tokens(books).iloc[0])
     rows = []
     for life in stated["life_years"]:
         served = np.minimum(np.maximum(end - bought["in_service_years"], 0.0), life)
         yearly, written = float(cost.sum()) / life, float((cost * served / life).sum())
         rows.append(
-            (life, yearly, yearly / busy if busy else np.nan, (other + written) / mtok if mtok else np.nan)
+            (
+                life,
+                yearly,
+                yearly / busy if busy else np.nan,
+                (other + written) * part / mtok if mtok else np.nan,
+            )
         )
     names = ["life_years", "depreciation_per_year", "per_busy_unit_hour", "expense_per_mtok"]
     return alike(

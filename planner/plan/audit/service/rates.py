@@ -101,7 +101,7 @@ def request_tokens(facts: Facts) -> pd.DataFrame:
     """Return Mtok per request by (workload, shape): visible, effective at reference quality, generated,
     input.
 
-    visible   = output length, 1 for an opaque shape
+    visible   = output length; 1 where it is not stated (``opaque``): then a request, not a token
     reference = visible * success * quality pass
     generated = visible * reasoning ratio * (1 + retries)
     input     = prompt length * (1 + retries)
@@ -114,6 +114,7 @@ def request_tokens(facts: Facts) -> pd.DataFrame:
         {
             "share_fraction": shapes["share_fraction"],
             "output_tokens": visible,
+            "opaque": shapes["output_tokens"].isna(),
             "reference_mtok": visible
             * about["success_fraction"]
             * about["quality_pass_fraction"]
