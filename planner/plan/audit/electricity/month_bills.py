@@ -285,7 +285,7 @@ def billed_months(books: Books) -> Check:
     alike = (own["month"].str.len() > MONTH_LABEL) & ~pd.MultiIndex.from_frame(own[CHARGE_MONTH]).isin(listed)
     billed = own[(own["share"] > 0.0) | own["after"]]
     parts = []
-    for name, mine in (("billed_kw", billed[~alike]), ("measured_kw", own[~alike])):
+    for name, mine in (("billed_kw", billed[~alike[billed.index]]), ("measured_kw", own[~alike])):
         kept = (
             mine[pd.MultiIndex.from_frame(mine[CHARGE_MONTH]).isin(listed)] if name != "billed_kw" else mine
         )
