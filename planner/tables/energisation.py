@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.tables.schema import (
     AT_SITE,
+    Kinds,
     Table,
     date,
     integer,
@@ -52,7 +53,16 @@ SITE_MODULES = Table(
         *provenance(required=False),
     ),
     scope="scenario",
-    kinds=(AT_SITE,),
+    kinds=(
+        AT_SITE,
+        Kinds("a module that is", "energised_date ?", ("dated", "undated")),
+        Kinds("a module that is", "ordered_date ?", ("ordered", "undecided")),
+    ),
+    only_for={
+        "undated": "lead_weeks lead_weeks_low lead_weeks_high",
+        "undated undecided": "cost life_years currency",
+    },
+    only_warned="lead_weeks lead_weeks_low lead_weeks_high cost life_years currency",
 )
 
 TABLES = (SITE_MODULES,)

@@ -215,11 +215,12 @@ SITES = Table(
     only_for={
         "owned colo": "tariff racks it_limit_kw facility_limit_kw headroom_fraction provisioning staff_per_mw "
         "staff_cost_per_year network_cost_per_kw_year contract_kw noise_limit_dba holding_fraction_per_year "
-        "property_tax_fraction_per_year",
+        "property_tax_fraction_per_year commission_units_per_period",
         "owned": "build_capex_per_kw build_weeks build_life_years",
         "colo": "rent_per_kw_month",
     },
-    zero_says="racks it_limit_kw facility_limit_kw noise_limit_dba holding_fraction_per_year",
+    zero_says="racks it_limit_kw facility_limit_kw noise_limit_dba holding_fraction_per_year "
+    "commission_units_per_period",
 )
 
 SITE_POWER = Table(

@@ -397,6 +397,8 @@ FLEET = Table(
     ),
     scope="scenario",
     kinds=(AT_SITE,),
+    only_for={"owned colo": "purchase_price"},
+    only_warned="purchase_price",
 )
 
 TABLES = (CHIPS, CHIP_FAMILIES, PRODUCTS, OFFERS, SUPPLY, RESIDUALS, DEPRECIATION, FLEET)

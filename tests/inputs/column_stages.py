@@ -1,0 +1,259 @@
+"""Small scenarios that together have a row of every kind in every table: facilities, orders, demand, performance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from column_walk import Stage
+from small_scenarios import (
+    SAID,
+    cooling,
+    demand,
+    mild,
+    point,
+    purchase,
+    region,
+    rental,
+    shape,
+    workload,
+)
+
+Row = dict[str, Any]
+
+MONTHS = ("m1", "m2", "m3")
+EUR = [{"currency": "USD", "usd_per_unit": 1, **SAID}, {"currency": "EUR", "usd_per_unit": 1.25, **SAID}]
+
+
+def months() -> list[Row]:
+    return [
+        {"period": name, "start_date": f"2027-0{number}-01", "months": 1}
+        for number, name in enumerate(MONTHS, 1)
+    ]
+
+
+def box(name: str = "box", **more: Any) -> Row:
+    plain = {
+        "product": name,
+        "chips_per_unit": 1,
+        "vendor": "Maker",
+        "nameplate_kw": 10,
+        "busy_kw": 8,
+        "idle_kw": 2,
+    }
+    more = {
+        "racks_per_unit": 1,
+        "life_years": 5,
+        "asset_class": "gpu",
+        "maintenance_fraction_per_year": 0.03,
+    } | more
+    return plain | more | SAID
+
+
+def charge(tariff: str, component: str, kind: str, price: float, unit: str, **more: Any) -> Row:
+    plain = {"tariff": tariff, "component": component, "charge": kind, "price": price, "price_unit": unit}
+    return plain | {"currency": "USD", "day_type": "all"} | more | SAID
+
+
+def tariffs() -> list[Row]:
+    return [
+        charge("grid", "energy", "energy", 0.10, "kwh"),
+        charge("grid", "spot", "energy", 0.01, "kwh", market="hub"),
+        charge(
+            "grid",
+            "peak",
+            "demand",
+            9,
+            "kw_month",
+            ratchet_fraction=0.8,
+            ratchet_months=11,
+            power_factor=0.95,
+        ),
+        charge("grid", "rent of the meter", "fixed", 300, "month"),
+        charge("grid", "least take", "minimum", 20, "kw_month", contract_fraction=0.5),
+        charge("grid", "levy", "levy", 0.05, "fraction"),
+        charge("plain", "first", "energy", 0.12, "kwh", tier_of="block", tier_from=0, tier_unit="kwh"),
+        charge("plain", "second", "energy", 0.09, "kwh", tier_of="block", tier_from=4000, tier_unit="kwh"),
+        charge("plain", "least take", "minimum", 20, "kw_month", contract_fraction=0.5),
+    ]
+
+
+def statistics() -> list[Row]:
+    """Return a made-up factor for every statistic of both latencies."""
+    ratios = {"mean": 1.05, "median": 1, "p90": 1.6, "p95": 2, "p99": 3, "unstated": 1}
+    return [
+        {"metric": metric, "statistic": name, "ratio_to_median": ratio, "attained_fraction": 0.9, **SAID}
+        for metric in ("ttft", "tpot")
+        for name, ratio in ratios.items()
+    ]
+
+
+def facility_tables() -> dict[str, list[Row]]:
+    staff = {"staff_per_mw": 4, "staff_cost_per_year": 90_000}
+    sites = [
+        {"site": "own", "region": "home", "kind": "owned", "tariff": "grid", "build_capex_per_kw": 9_000}
+        | {
+            "build_weeks": 4,
+            "build_life_years": 20,
+            "opening_cost": 50_000,
+            "contract_kw": 90,
+            "currency": "USD",
+        }
+        | staff,
+        {"site": "rented", "region": "away", "kind": "colo", "tariff": "plain", "rent_per_kw_month": 150}
+        | staff,
+        {"site": "cloud", "region": "home", "kind": "cloud", "opening_cost": 7_000},
+    ]
+    lead = {"lead_weeks": 3, "lead_weeks_low": 0.1, "lead_weeks_high": 40}
+    module = {"item": "transformer", "kw": 60}
+    return {
+        "periods": months(),
+        "fx": EUR,
+        "statistic_factors": statistics(),
+        "regions": [region("home"), region("away", 1.0)],
+        "climate": [{"region": name, **row} for name in ("home", "away") for row in warm()],
+        "carbon": [
+            {"region": name, "gco2_per_kwh": 400, "basis": "average", **SAID} for name in ("home", "away")
+        ],
+        "wholesale": [{"market": "hub", "currency": "USD", **row} for row in prices()],
+        "tariffs": tariffs(),
+        "cooling": [
+            cooling(
+                "air", noise_dba=60, capex_per_kw=900, maintenance_fraction_per_year=0.02, water_l_per_kwh=1.1
+            )
+            | {
+                "supply_c": 18,
+                "approach_k": 4,
+                "distribution_loss_fraction": 0.05,
+                "fan_pump_fraction": 0.06,
+            },
+            cooling("liquid", capex_per_kw=1_300) | {"supply_c": 30, "noise_dba": 55},
+            {"cooling": "hosted", "medium": "hosted", **SAID},
+        ],
+        "power_chains": [
+            {"power_chain": "n", "headroom_fraction": 0.1, "capex_per_kw": 100, **SAID},
+            {
+                "power_chain": "2n",
+                "headroom_fraction": 0.3,
+                "capex_per_kw": 900,
+                "maintenance_fraction_per_year": 0.02,
+            }
+            | {"availability_fraction": 0.999, "distribution_loss_fraction": 0.08, "build_weeks": 6, **SAID},
+        ],
+        "sites": [site | SAID for site in sites],
+        "site_power": [
+            {"site": "own", "from_date": "2027-01-01", "usable_kw": 300},
+            {"site": "own", "from_date": "2027-02-10", "usable_kw": 500},
+            {"site": "rented", "from_date": "2027-01-01", "usable_kw": 200},
+        ],
+        "facility_options": [
+            {"site": "own", "cooling": "air", "existing_kw": 40, "power_chains": "n;2n"},
+            {"site": "own", "cooling": "liquid", "existing_kw": 30},
+            {"site": "rented", "cooling": "air"},
+        ],
+        "hall_retrofits": [
+            {
+                "site": "own",
+                "from_cooling": "air",
+                "to_cooling": "liquid",
+                "capex_per_kw": 700,
+                "life_years": 10,
+            }
+        ],
+        "site_modules": [
+            {"site": "own", "module": "to order", "cost": 20_000, "life_years": 20} | module | lead,
+            {"site": "own", "module": "ordered", "ordered_date": "2026-12-20"} | module | lead,
+            {"site": "own", "module": "dated", "energised_date": "2026-12-01"} | module,
+            {"site": "rented", "module": "dated", "energised_date": "2026-12-01"} | module,
+            {"site": "rented", "module": "to order", "cost": 20_000} | module | lead,
+        ],
+        "bridging_power": [
+            {
+                "site": name,
+                "generator": "set",
+                "max_kw": 50,
+                "rent_per_kw_month": 30,
+                "fuel_per_kwh": 0.3,
+                "gco2_per_kwh": 700,
+            }
+            | lead
+            for name in ("own", "rented")
+        ],
+        "colo_contracts": [
+            {"site": "rented", "term_months": 12, "take_fraction": 0.8, "start_date": "2026-02-01"}
+        ],
+        "colo_ramp": [{"site": "rented", "from_month": 0, "contracted_kw": 60}],
+        "peak_history": [{"site": "own", "component": "peak", "month": "2026-07-01", "peak_kw": 80}],
+        "ppas": [
+            {
+                "ppa": "share",
+                "site": "own",
+                "share_fraction": 0.3,
+                "price_per_kwh": 0.08,
+                "currency": "USD",
+                **SAID,
+            },
+            {"ppa": "profile", "site": "rented", "kw": 5, "price_per_kwh": 0.08, "currency": "USD", **SAID},
+        ],
+        "resource_limits": [
+            {"limit": "carbon", "kind": "carbon_t", "amount": 900},
+            {"limit": "water", "kind": "water_m3", "amount": 900},
+        ],
+        "budgets": [{"budget": "all", "kind": "total", "limit": 9e6}],
+        "products": [box(provisioned_kw=9), box("other", nameplate_kw=12)],
+        "residuals": [
+            {"asset_class": "gpu", "age_years": age, "residual_fraction": 1 - age / 5, **SAID}
+            for age in (0, 5)
+        ],
+        "offers": [
+            purchase(install_weeks=1, lead_weeks=2, price=60_000),
+            rental(price=4.0),
+            rental(
+                "reserved",
+                price=2_000,
+                mode="reserved",
+                price_unit="unit_month",
+                term_months=2,
+                rent_step=None,
+            ),
+        ],
+        "fleet": [
+            {
+                "fleet": name,
+                "product": "box",
+                "site": site,
+                "cooling": option,
+                "units": 1,
+                "in_service_date": "2026-06-01",
+            }
+            for name, site, option in (("a", "own", "air"), ("b", "rented", "air"), ("c", "cloud", "hosted"))
+        ],
+        "latency": [
+            {"from_region": "home", "to_region": "away", "rtt_ms": 20, "statistic": "average", **SAID}
+        ],
+        "workloads": [workload()],
+        "shapes": [shape(output_tokens=300, input_tokens=800)],
+        "operating_points": [point(requests_per_s=1.0)],
+        "demand": demand(MONTHS, (2.0, 3.0, 4.0)) + demand(MONTHS, 1.0, where="away"),
+    }
+
+
+def warm() -> list[Row]:
+    hours = {f"h{hour:02d}": 8 + hour for hour in range(24)}
+    return [row | hours | {"design_c": 36} for row in mild()]
+
+
+def prices() -> list[Row]:
+    hours = {f"h{hour:02d}": 0.02 + hour / 1000 for hour in range(24)}
+    return [{"month": month, **hours, **SAID} for month in range(1, 13)]
+
+
+FACILITY = Stage(
+    "facility",
+    facility_tables(),
+    (
+        {"carbon_price_per_t": 50},
+        {"lead_case": "low", "max_blocks": 3},
+        {"lead_case": "high", "cooling_case": "low"},
+        {"cooling_case": "high"},
+    ),
+)
