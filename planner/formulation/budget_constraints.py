@@ -23,7 +23,7 @@ def budget(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     x     decision of a variable family (every family that is paid for)  columns of c.costs
     cost  currency paid in period t per unit of x, undiscounted; residual value is no payment   c.costs
-    cost0 currency paid in period t whatever is decided: energy contracts on a profile     c.costs["constant"]
+    cost0  currency paid in period t whatever is decided: energy contracts on a profile     c.costs["constant"]
     a     fraction: 1, or the business line's part of the forecast of period t                c.demand
     B     currency                                                      c.budgets, limit
 

@@ -18,19 +18,20 @@ UNIT = [*STAND, "provisioned_kw", "racks"]
 def commissioning_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """What serves and what is being installed and tested fits the power energised on the day, headroom kept free.
 
-    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * ( installed[o,s,e,t] + tested[o,s,e,d] )
+    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * ( installed[o,s,e,t] + sum_{v on test} order[o,s,e,v]
+        + sum_{t' on test} ( unpowered[o,s,e,t'-1] - unpowered[o,s,e,t'] ) )
         - (1 - h[s]) * sum_g bridge_kw[s,g,t]  <=  (1 - h[s]) * F[s,d] * open[s,t]
-    tested[o,s,e,d] = sum_{t' : A[o,t'] - w[o] <= d < A[o,t']} ( sum_v order[o,s,e,v] arriving in t'
-        + unpowered[o,s,e,t'-1] - unpowered[o,s,e,t'] )
     for every site s, day d in period t on which an installation begins   (open = 1 where opening costs nothing)
 
     installed  units in service                                         column installed
-    order      units ordered in v                                       column order
-    unpowered  units delivered that stand without power                 column unpowered
-    A, w       first day of the period, installation and test           c.commissioning.tested
-    P, PUE*, H  provisioned kW, design PUE, headroom of the chain       c.stands, c.design_pue
-    h          headroom fraction                                        c.site_limits
-    F          usable_kw and commissioning_kw of the day                c.commissioning.days, kw
+    order      units ordered in v; on test: from A - w to A, d among these days  column order
+    unpowered  units delivered that stand without power; on test as orders      column unpowered
+    A, w       first day of service and weeks of installation and test; over the days d   c.commissioning.tested
+    P          kW a unit is provisioned with                            c.stands
+    PUE*       kW at the meter over kW IT in the design hour            c.design_pue
+    H          headroom of the chain: kW provided over kW used, a fraction  c.stands
+    h          headroom, a fraction                                     c.site_limits
+    F          usable and commissioning kW of the day                   c.commissioning.days, kw
     bridge_kw  kW of generation rented on site                          column bridge_kw
     open       1 while the site is open                                 column open
 
@@ -52,16 +53,25 @@ def commissioning_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 def commissioning_path(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """What serves and what is being installed and tested fits what each item of the path carries on the day.
 
-    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * ( installed[o,s,e,t] + tested[o,s,e,d] )
+    sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * ( installed[o,s,e,t] + sum_{v on test} order[o,s,e,v]
+        + sum_{t' on test} ( unpowered[o,s,e,t'-1] - unpowered[o,s,e,t'] ) )
         - (1 - h[s]) * ( sum_{m of i, v ready by d} k[m] * module[s,m,v] + sum_g bridge_kw[s,g,t] )
         <=  (1 - h[s]) * ( X[s,i,d] + T[s,d] )
     for every site s with modules, path item i, day d in period t on which an installation begins
 
     module     modules ordered in v, whole units                        column module
-    k          kW one module carries; ready: its order + lead <= d      c.energised.modules
+    k          kW one module carries; ready by d: its order + lead is not after d  c.energised.modules
     X          kW of modules that come by themselves by d               c.commissioning.path, carried_kw
-    T          temporary power for tests, past the path                 c.commissioning.days, commissioning_kw
-    installed, tested, P, PUE*, H, h, bridge_kw as in commissioning_power
+    T          kW of temporary power for tests, past the path               c.commissioning.days, commissioning_kw
+    installed  units in service                                         column installed
+    order      units ordered in v; on test: from A - w to A, d among these days  column order
+    unpowered  units delivered that stand without power; on test as orders      column unpowered
+    A, w       first day of service and weeks of installation and test; over the days d   c.commissioning.tested
+    P          kW a unit is provisioned with                            c.stands
+    PUE*       kW at the meter over kW IT in the design hour            c.design_pue
+    H          headroom of the chain: kW provided over kW used, a fraction  c.stands
+    h          headroom, a fraction                                     c.site_limits
+    bridge_kw  kW of generation rented on site                          column bridge_kw
 
     Dual: currency per kW; what one more kW left after headroom of the item on the day would save (<= 0).
     """
@@ -84,14 +94,19 @@ def commissioning_path(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 def commissioning_hall(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """At an owned site what serves and what is being installed stands in hall of its cooling that is ready on the day.
 
-    sum_o P[o] * ( installed[o,s,e,t] + tested[o,s,e,d] ) - sum_{v ready by d} build_kw[s,e,v]
+    sum_o P[o] * ( installed[o,s,e,t] + sum_{v on test} order[o,s,e,v]
+        + sum_{t' on test} ( unpowered[o,s,e,t'-1] - unpowered[o,s,e,t'] ) ) - sum_{v ready by d} build_kw[s,e,v]
         + sum_{e', v begun by t} retrofit_kw[s,e,e',v] - sum_{e', v ready by d} retrofit_kw[s,e',e,v]  <=  X[s,e]
     for every owned site s, cooling e, day d in period t on which an installation begins
 
     build_kw   kW of IT capacity ordered in v                           column build_kw, c.builds
     retrofit_kw  kW taken from one cooling and given to another         column retrofit_kw, c.retrofits
     X          capacity that stands already, kW                         c.halls, existing_kw
-    installed, tested, P as in commissioning_power
+    installed  units in service                                         column installed
+    order      units ordered in v; on test: from A - w to A, d among these days  column order
+    unpowered  units delivered that stand without power; on test as orders      column unpowered
+    A, w       first day of service and weeks of installation and test; over the days d   c.commissioning.tested
+    P          kW a unit is provisioned with                            c.stands
 
     Dual: currency per kW; what one more kW of hall on the day would save (<= 0).
     """
@@ -120,13 +135,18 @@ def commissioning_hall(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 def commissioning_contract(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """Where more is refused, what serves and what is being installed stays inside the contracted kW of the period.
 
-    sum_{o,e} P[o] * ( installed[o,s,e,t] + tested[o,s,e,d] ) - sum_v E[s,t,v] * open[s,v]  <=  C[s,t]
+    sum_{o,e} P[o] * ( installed[o,s,e,t] + sum_{v on test} order[o,s,e,v]
+        + sum_{t' on test} ( unpowered[o,s,e,t'-1] - unpowered[o,s,e,t'] ) ) - sum_v E[s,t,v] * open[s,v]  <=  C[s,t]
     for every site s whose contract refuses more, day d in period t on which an installation begins
 
     open       1 while the site is open                                 column open
     C          contracted kW of a start on a given day, least of t      c.colocation.most, contracted_kw
     E          contracted kW of a start in v over a start one period later  c.colocation.most_from, contracted_kw
-    installed, tested, P as in commissioning_power
+    installed  units in service                                         column installed
+    order      units ordered in v; on test: from A - w to A, d among these days  column order
+    unpowered  units delivered that stand without power; on test as orders      column unpowered
+    A, w       first day of service and weeks of installation and test; over the days d   c.commissioning.tested
+    P          kW a unit is provisioned with                            c.stands
 
     Dual: currency per kW; what one more contracted kW on the day would save (<= 0).
     """
@@ -144,12 +164,16 @@ def commissioning_contract(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 def commissioning_racks(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """What serves and what is being installed fits the rack positions: a place is free before it is filled again.
 
-    sum_{o,e} n[o,e] * ( installed[o,s,e,t] + tested[o,s,e,d] )  <=  N[s]
+    sum_{o,e} n[o,e] * ( installed[o,s,e,t] + sum_{v on test} order[o,s,e,v]
+        + sum_{t' on test} ( unpowered[o,s,e,t'-1] - unpowered[o,s,e,t'] ) )  <=  N[s]
     for every site s with a rack count, day d in period t on which an installation begins
 
     n          racks of one unit                                        c.stands, racks
     N          rack positions                                           c.site_limits, racks
-    installed, tested as in commissioning_power
+    installed  units in service                                         column installed
+    order      units ordered in v; on test: from A - w to A, d among these days  column order
+    unpowered  units delivered that stand without power; on test as orders      column unpowered
+    A, w       first day of service and weeks of installation and test; over the days d   c.commissioning.tested
 
     Dual: currency per rack; what one more rack position on the day would save (<= 0).
     """
