@@ -120,8 +120,10 @@ def tax(books: Accounts) -> Check:
     rows = beside(
         total(charged["amount"], charged, ["period"]), -rate * total(before["amount"], before, ["period"])
     )
-    saved = float(cash.loc[cash["category"] == "tax saved", "amount"].sum())
-    life = pd.DataFrame([{"period": "over life", "left": saved, "right": float(charged["amount"].sum())}])
+    saved = float(cash.loc[cash["category"] == "tax saved", "amount"].astype(float).sum())
+    life = pd.DataFrame(
+        [{"period": "over life", "left": saved, "right": float(charged["amount"].astype(float).sum())}]
+    )
     return compare("tax", "cash", pd.concat([rows, life], ignore_index=True), "==")
 
 
