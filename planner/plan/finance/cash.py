@@ -55,6 +55,7 @@ def tax_cash(
 def summed(parts: list[pd.DataFrame]) -> pd.DataFrame:
     """Return cash rows of all parts, one per label and period; rows of nothing left out."""
     names = CASH[:-1]
-    every = pd.concat([part[CASH] for part in parts], ignore_index=True).astype(dict.fromkeys(names, "str"))
+    kinds = dict.fromkeys(names, "str") | {"amount": float}
+    every = pd.concat([part[CASH] for part in parts], ignore_index=True).astype(kinds)
     summed = every.groupby(names, dropna=False, sort=False, as_index=False)["amount"].sum()
     return summed[summed["amount"].abs() > 1e-9].reset_index(drop=True)
