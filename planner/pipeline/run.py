@@ -221,8 +221,9 @@ def _solve_built(
     warnings = [*proven.headline["warnings"], *cap_warnings(at)]
     headline = {**proven.headline, **cap_headline(c, at), "warnings": warnings}
     proven = Plan(headline, proven.frames, scenario)
-    proven = audited(proven) if options.audit else proven
-    return as_bound(proven) if wanted.relax else proven
+    # A bound is audited as what is handed on: nothing in it is ordered, asked for or paid.
+    proven = as_bound(proven) if wanted.relax else proven
+    return audited(proven) if options.audit else proven
 
 
 def audited(plan: Plan) -> Plan:
