@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from planner.analysis.energisation import power_moves
 from planner.analysis.sites_study import Study, late_deliveries, shifted, with_rows
 from planner.coefficients.fleet import RENTED
 from planner.formulation.build import FAMILIES
@@ -39,13 +40,22 @@ def named_cases(scenario: Scenario) -> dict[str, Scenario]:
     for ratio, word in ((1 - PRICE_SHIFT, "lower"), (1 + PRICE_SHIFT, "higher")):
         cases[f"rent {PRICE_SHIFT:.0%} {word}"] = _repriced(scenario, RENTED, ratio)
         cases[f"hardware {PRICE_SHIFT:.0%} {word}"] = _repriced(scenario, ["purchase"], ratio)
+    return cases | late_cases(scenario)
+
+
+LATE_DELIVERIES, LATE_POWER = "deliveries at their high lead time", "power one quarter later"
+
+
+def late_cases(scenario: Scenario) -> dict[str, Scenario]:
+    """Return the cases in which something comes late, those that move anything: deliveries, power of all sites."""
+    cases: dict[str, Scenario] = {}
     if scenario.settings.lead_case != "high" and scenario.tables["offers"]["lead_weeks_high"].notna().any():
-        cases["deliveries at their high lead time"] = late_deliveries(scenario)
+        cases[LATE_DELIVERIES] = late_deliveries(scenario)
     late = scenario
     for site in scenario.tables["site_power"]["site"].unique():
         late = shifted(late, site, 1)
-    if len(scenario.tables["site_power"]):
-        cases["power one quarter later"] = late
+    if power_moves(scenario, late):
+        cases[LATE_POWER] = late
     return cases
 
 

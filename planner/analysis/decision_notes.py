@@ -6,14 +6,21 @@ from planner.analysis import decision_cases as cases
 from planner.analysis.sites_study import Study
 
 
-def notes(study: Study, whole: bool) -> dict[str, str]:
-    """Return question -> note."""
-    gap, shift = study.options.gap, f"{cases.PRICE_SHIFT:.0%}"
+def planned_again(study: Study, whole: bool) -> str:
+    """Return how the cases of a plan are planned again."""
+    gap = study.options.gap
     how = f"planned again in whole units, within a gap of {gap:g}"
     if not whole:
         how = "planned again in the relaxation: units are divisible"
     if study.caps is not None:
         how += "; pools carry the load that holds at their sizes in the plan, others that of a single replica"
+    return how
+
+
+def notes(study: Study, whole: bool) -> dict[str, str]:
+    """Return question -> note."""
+    gap, shift = study.options.gap, f"{cases.PRICE_SHIFT:.0%}"
+    how = planned_again(study, whole)
     workloads = study.scenario.tables["workloads"]
     valued = workloads["must_serve_fraction"].lt(1.0) & workloads["value_per_mtok"].gt(0.0)
     # Unserved optional demand loses its value: plans are ranked by cost less value, the objective.

@@ -22,7 +22,6 @@ from planner.analysis.acquisition import acquisition
 from planner.analysis.answer import (
     Answer,
     answer,
-    answer_from,
     answer_of_document,
     document,
     waiting,
@@ -35,7 +34,7 @@ from planner.analysis.offer_prices import Prices
 from planner.analysis.output_words import in_output_words
 from planner.analysis.sign_now import SIGN_NOW, Due, due_orders, order_row
 from planner.analysis.sites_study import Study
-from planner.errors import Fault, InfeasiblePlan, InputError
+from planner.errors import Fault, InputError
 from planner.pipeline.options import RunOptions
 from planner.plan import Plan
 from planner.units import MONTHS_PER_YEAR
@@ -135,25 +134,8 @@ class _Decisions(Inquiry):
 
     @cached_property
     def study(self) -> Study:
-        """Return the scenario and its model under the caps of the plan, so that its bound is that of the plan."""
-        tightened = int(self.plan.headline.get("cap_passes") or 1) > 1
-        caps = self.plan.frames.get("pools") if tightened else None
-        return Study.of(self.plan.scenario, self.options, caps=caps)
-
-    @cached_property
-    def whole(self) -> bool:
-        return not (prices.is_large(self.study) or self.study.options.relax)
-
-    @cached_property
-    def base(self) -> Any:
-        found = self.study.solved(self.study.model, self.whole)
-        if not found.termination.has_values:
-            raise InfeasiblePlan("the scenario has no plan to decide on")
-        return found
-
-    @cached_property
-    def planned(self) -> Answer:
-        return answer_from(self.study, self.study.built, self.base)
+        """Return the scenario and its model under the caps of the plan."""
+        return self.planned_study
 
     @cached_property
     def prices(self) -> Prices:

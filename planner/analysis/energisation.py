@@ -18,16 +18,20 @@ LEADS = ["lead_weeks", "lead_weeks_low", "lead_weeks_high"]
 
 
 def earlier_power(scenario: Scenario, site: str, quarters: int = 1) -> Scenario:
-    """Return the scenario with all power of a site so many quarters earlier.
+    """Return the scenario with all power of a site so many quarters earlier; later where negative.
 
-    Its ``site_power`` dates, the dates of modules that come by themselves, and the lead times of modules to order (13
-    weeks a quarter, not below zero) all move together: the whole path is earlier, not one item of it.
+    What is there before the first day cannot come late, nor can power that installed units stand on; power dated on
+    the first day can, and cannot come earlier. Its ``site_power`` dates, the dates of modules that come by themselves,
+    and the lead times of modules to order (13 weeks a quarter, not below zero) all move together: the whole path is
+    earlier, not one item of it.
     """
     months = pd.DateOffset(months=MONTHS_PER_QUARTER * quarters)
     power = scenario.tables["site_power"]
     there = power["site"] == site
     start = scenario.tables["periods"]["start_date"].min()
     late = there & (power["from_date"] > start)
+    if quarters < 0 and not scenario.tables["fleet"]["site"].eq(site).any():
+        late = there & (power["from_date"] >= start)
     moved = power.assign(
         from_date=power["from_date"].where(~late, (power["from_date"] - months).clip(lower=start))
     )
@@ -53,6 +57,12 @@ def moved_modules(modules: pd.DataFrame, site: str, quarters: int) -> pd.DataFra
         name: modules[name].where(~own, modules[name] + months) for name in ("ordered_date", "energised_date")
     }
     return modules.assign(**shifted)
+
+
+def power_moves(scenario: Scenario, moved: Scenario) -> bool:
+    """Return whether moving a site's power changed any of its dates: a case that moves nothing has no value."""
+    names = ("site_power", "site_modules")
+    return not all(scenario.tables[name].equals(moved.tables[name].reset_index(drop=True)) for name in names)
 
 
 def late_sites(scenario: Scenario) -> list[str]:

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from planner.analysis.answer import Answer, answer, answer_from
 from planner.analysis.journal import Journal
 from planner.analysis.sites_study import Study
 from planner.errors import InfeasiblePlan
+from planner.inputs import Scenario
 from planner.pipeline.options import RunOptions
+from planner.pipeline.strategy import STAGED_FROM_COLUMNS
 from planner.plan import Plan
 from planner.plan.bound import BOUND_LABEL, is_bound, with_units
+from planner.solve import Solution
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,36 @@ class Inquiry:
     def study(self) -> Study:
         """Return the scenario, its model and the optimum of its relaxation."""
         return Study.of(self.plan.scenario, self.options)
+
+    @cached_property
+    def planned_study(self) -> Study:
+        """Return the scenario and its model under the caps of the plan, so that its bound is that of the plan."""
+        tightened = int(self.plan.headline.get("cap_passes") or 1) > 1
+        caps = self.plan.frames.get("pools") if tightened else None
+        return Study.of(self.plan.scenario, self.options, caps=caps)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Return whether cases are planned again in whole units: models that are not too large for it."""
+        study = self.planned_study
+        return not (study.model.columns.count >= STAGED_FROM_COLUMNS or study.options.relax)
+
+    @cached_property
+    def base(self) -> Solution:
+        """Return the plan as it stands, planned again: what every case is a difference to."""
+        found = self.planned_study.solved(self.planned_study.model, self.whole)
+        if not found.termination.has_values:
+            raise InfeasiblePlan("the scenario has no plan to decide on")
+        return found
+
+    @cached_property
+    def planned(self) -> Answer:
+        """Return what the plan as it stands costs and orders."""
+        return answer_from(self.planned_study, self.planned_study.built, self.base)
+
+    def case(self, scenario: Scenario) -> Answer:
+        """Return what a changed scenario costs and orders, planned again as the plan was."""
+        return answer(self.planned_study, scenario, self.whole)
 
     @cached_property
     def journal(self) -> Journal:

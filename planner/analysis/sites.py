@@ -16,14 +16,18 @@ from typing import Any
 
 import pandas as pd
 
+from planner.analysis.decision_cases import LATE_DELIVERIES, LATE_POWER, late_cases
+from planner.analysis.decision_notes import planned_again
+from planner.analysis.energisation import power_moves
 from planner.analysis.inquiry import Answers, Inquiry
 from planner.analysis.output_words import in_output_words
 from planner.analysis.sites_facts import cooling_year, energisation_dates, latency_coverage, usable_power
 from planner.analysis.sites_load import RELAXED_COLUMNS, ForcedCase, LoadCase, forced_case, load_case
 from planner.analysis.sites_split import plan_costs, split_with_reasons
-from planner.analysis.sites_study import changed, late_deliveries
+from planner.analysis.sites_study import shifted
 from planner.analysis.sites_use import UNALLOCATED
 from planner.analysis.sites_values import (
+    NOTHING_MOVES,
     break_even_tariff,
     loss_of_site,
     mw_values,
@@ -32,10 +36,13 @@ from planner.analysis.sites_values import (
     probe,
 )
 from planner.errors import InfeasiblePlan
+from planner.inputs import Scenario
 from planner.pipeline.options import RunOptions
 from planner.plan import Plan
 from planner.units import KG_PER_TONNE
 
+DELAY = ["site", "case", "status", "costs", "relative"]
+ALL_SITES = "all sites"
 TARIFF_COLUMNS = ["site", "price_now", "break_even_price", "dearer_by_with_free_energy"]
 FIRST_CAPS = "; utilisation caps of pools of the expected size, which the plan tightened to the sizes it has"
 RELAXATION = (
@@ -119,7 +126,10 @@ class _Comparison(Inquiry):
         tariffs = self._tariffs(load)
         without = self._each("without {}", self.sites, lambda site: loss_of_site(self.study, site))
         probes = self._each("next load at {}", self.sites, lambda site: probe(self.study, site))
-        late = self.journal.result("deliveries at their high lead time", self._late)
+        late = [
+            self.journal.result(f"late: {site}, {case}", partial(self._late, site, case, scenario))
+            for site, case, scenario in self._late_cases()
+        ]
         tables = self._tables(load, quarters, tariffs, without, probes, late)
         settings = self.plan.scenario.settings
         gap = self.study.options.gap
@@ -129,9 +139,24 @@ class _Comparison(Inquiry):
     def _load(self, site: str) -> dict[str, Any]:
         return _case_document(load_case(self.forced(site), site, self.share), self.forced(site))
 
-    def _late(self) -> dict[str, Any]:
-        status, cost = changed(self.study, late_deliveries(self.plan.scenario))
-        return {"late_status": status, "late_costs": cost - self.study.level(self.study.relaxed)}
+    def _late_cases(self) -> list[tuple[str, str, Scenario | None]]:
+        """Return site, case and scenario of everything that may come late; no scenario where nothing would move."""
+        scenario = self.plan.scenario
+        together = late_cases(scenario)
+        cases: list[tuple[str, str, Scenario | None]] = []
+        for site in self.halls:
+            moved = shifted(scenario, site, 1)
+            cases.append((site, LATE_POWER, moved if power_moves(scenario, moved) else None))
+        cases += [(ALL_SITES, name, together.get(name)) for name in (LATE_POWER, LATE_DELIVERIES)]
+        return cases
+
+    def _late(self, site: str, case: str, scenario: Scenario | None) -> dict[str, Any]:
+        told = {"site": site, "case": case}
+        if scenario is None:
+            return {**told, "status": NOTHING_MOVES, "costs": float("nan"), "relative": float("nan")}
+        found = self.case(scenario)
+        more = found.paid - self.planned.paid
+        return {**told, "status": found.status, "costs": more, "relative": more / self.planned.paid}
 
     def _tariffs(self, load: list[dict[str, Any]]) -> list[dict[str, Any]]:
         known = sorted(
@@ -160,7 +185,7 @@ class _Comparison(Inquiry):
         tariffs: list[dict[str, Any]],
         without: list[dict[str, Any]],
         probes: list[dict[str, Any]],
-        late: dict[str, Any],
+        late: list[dict[str, Any]],
     ) -> dict[str, pd.DataFrame]:
         study, scenario = self.study, self.plan.scenario
         cases = pd.DataFrame([{k: v for k, v in c.items() if k not in ("lines", "relaxed")} for c in load])
@@ -181,7 +206,7 @@ class _Comparison(Inquiry):
             "cooling": cooling_year(scenario).merge(pue, on=["site", "cooling"], how="left"),
             "environment": _environment(cases),
             "latency": latency_coverage(study),
-            "delay": _delay(self.sites, quarter, late, study.level(study.relaxed)),
+            "delay": pd.DataFrame(late, columns=DELAY),
         }
 
     def _notes(self, whole: bool) -> dict[str, str]:
@@ -208,7 +233,8 @@ class _Comparison(Inquiry):
             "cooling": "annual PUE and free cooling from the climate of the region; planned PUE weighted by energy",
             "environment": "the cases of unit_cost: grid energy x intensity, IT energy x water; hosted units are n/a",
             "latency": "share of the tokens whose users are within the latency budget",
-            "delay": f"one quarter later energisation; every offer at its high lead time; {RELAXATION}",
+            "delay": "power of a site, and of all of them, one quarter later; every offer at its high lead time; as in "
+            f"planner decisions {planned_again(self.planned_study, self.whole)}; n/a where no date moves",
         }
 
 
@@ -272,21 +298,6 @@ def _environment(cases: pd.DataFrame) -> pd.DataFrame:
             "pue": cases["kwh"] / cases["it_kwh"].where(cases["it_kwh"] > 0),
         }
     )
-
-
-def _delay(sites: list[str], quarter: pd.DataFrame, late: dict[str, Any], base: float) -> pd.DataFrame:
-    columns = ["site", "case", "status", "costs", "relative"]
-    rows = [
-        (
-            row["site"],
-            "energisation one quarter later",
-            row["later_costs_status"],
-            row["later_costs"],
-        )
-        for row in quarter.to_dict("records")
-    ]
-    rows.append(("all sites", "every offer at its high lead time", late["late_status"], late["late_costs"]))
-    return pd.DataFrame([(*row, row[3] / base) for row in rows], columns=columns)
 
 
 __all__ = ["UNALLOCATED", "SiteComparison", "compare_sites"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from planner.analysis.energisation import power_moves
 from planner.analysis.sites_load import FAILURE, SHARE, ForcedCase, forced_model
 from planner.analysis.sites_study import Study, changed, divisible, more_power, shifted, without_site
 from planner.analysis.sites_use import cost_lines, site_energy, site_tokens
@@ -15,6 +16,8 @@ from planner.formulation.build import PlanModel
 from planner.units import KW_PER_MW
 
 ROUNDING = 1e-9
+NOTHING_MOVES = "n/a: no date moves"
+"""Status of a case that changes no input: it has no value, not a value of 0."""
 PROBE_SHARE = 0.01
 """Share of the load sent to a site to see what the next of it costs (unsourced choice: small beside any site)."""
 BREAK_EVEN_TOLERANCE = 1e-5
@@ -65,7 +68,7 @@ def power_values(study: Study, site: str, whole: bool) -> dict[str, object]:
     """Return what one more MW saves, energisation one quarter earlier saves and one later costs, by re-solving.
 
     Differences of optimal costs of the relaxation; of proven whole-unit plans too where ``whole`` is asked. The MW is
-    there from the first day the site has power.
+    there from the first day the site has power. A case that moves no date is n/a.
     """
     row: dict[str, object] = {"site": site}
     cases = (
@@ -74,12 +77,19 @@ def power_values(study: Study, site: str, whole: bool) -> dict[str, object]:
         ("later_costs", shifted(study.scenario, site, 1), 1.0),
     )
     base = study.level(study.relaxed)
+    moved = {word for word, scenario, _ in cases if power_moves(study.scenario, scenario)}
     for word, scenario, sign in cases:
+        if word not in moved:
+            row[word], row[f"{word}_status"] = float("nan"), NOTHING_MOVES
+            continue
         status, cost = changed(study, scenario)
         row[word], row[f"{word}_status"] = sign * (cost - base) + 0.0, status
     if whole:
         held = study.level(study.solved(study.model, whole=True))
         for word, scenario, sign in cases:
+            if word not in moved:
+                row[f"{word}_whole_units"] = float("nan")
+                continue
             _, cost = changed(study, scenario, whole=True)
             found = sign * (cost - held)
             # What two solves of one plan leave of rounding is no value.
