@@ -30,7 +30,8 @@ def _tier_amounts(books: Books) -> pd.DataFrame:
     for site, meter in books.site_hours.items():
         tariff = books.facts.sites["tariff"][site]
         kwh, kw = settled_kwh(books, site), books.site_kw[site]
-        own = bills[bills["site"] == site]
+        # Tiers are billed in the horizon; what ratchets bill after it has the first tier's price.
+        own = bills[(bills["site"] == site) & bills["month"].isin(meter.months["month"])]
         billed = {name: rows["billed_kw"].to_numpy(float) for name, rows in own.groupby("component")}
         share = {name: rows["share"].to_numpy(float) for name, rows in own.groupby("component")}
         energy = energy_tiers(books.facts, meter, tariff, kwh, kw)
