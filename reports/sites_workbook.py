@@ -67,14 +67,9 @@ def write_sites_workbook(
     """
     sites = frozenset(plan.scenario.tables["sites"]["site"])
     naming = partial(site_label, known=sites)
-    if "request_share" in found.tables["split"]:
-        return write_answers(plan, found, path, _no_chart, _number_format, written_on, _per_request(naming))
-    draw = partial(_chart, currency=found.currency, naming=naming)
-    return write_answers(plan, found, path, draw, _number_format, written_on, naming)
-
-
-def _no_chart(page: Page, block: Block, question: str, table: pd.DataFrame) -> None:
-    """Draw nothing: the charts are of tokens."""
+    named: Naming = _per_request(naming) if "request_share" in found.tables.get("split", ()) else naming
+    draw = partial(_chart, currency=found.currency, naming=named)
+    return write_answers(plan, found, path, draw, _number_format, written_on, named)
 
 
 def _per_request(naming: Naming) -> Naming:
@@ -95,9 +90,13 @@ def _chart(
     page: Page, block: Block, question: str, table: pd.DataFrame, currency: str, naming: Naming
 ) -> None:
     category, values, axis = CHARTS[question]
+    values = tuple(name if name in table else in_requests(name) for name in values)
+    if "request_share" in table or any("million_requests" in str(name) for name in table):
+        axis = in_requests(axis)
     if question in SPREAD:
         page.row += 1
-        wide = _wide(table, *SPREAD[question])
+        rows, value = SPREAD[question]
+        wide = _wide(table, rows, value if value in table else in_requests(value))
         block = table_block(page, wide, _number_format, question, naming)
         values = tuple(str(name) for name in wide.columns[1:])
     elif question == "plan_costs":
