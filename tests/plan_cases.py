@@ -879,6 +879,7 @@ BESIDE_THEIR_CASES = {
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
     *("utilisation_caps", "pool_latency"),
+    *("instalments", "cost rent_accrued", "cost ratchet_after_horizon"),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
 """Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,

@@ -24,10 +24,11 @@ Draw = np.random.Generator
 
 @dataclass(frozen=True)
 class Drawn:
-    """Tables and settings of a random scenario."""
+    """Tables and settings of a random scenario, and whether its plan stands beside its baselines."""
 
     tables: Tables
     settings: dict[str, Any]
+    baselines: bool = False
 
     def scenario(self) -> Scenario:
         """Return the scenario; InputError where what was drawn contradicts itself."""
@@ -45,7 +46,8 @@ class Outcome:
 def outcome(drawn: Drawn, time_limit_s: float = 60.0) -> Outcome:
     """Return what planning a scenario gives; a plan that fails its own audit is a defect."""
     try:
-        plan = run_plan(drawn.scenario(), RunOptions(baselines=False, audit=True, time_limit_s=time_limit_s))
+        options = RunOptions(baselines=drawn.baselines, audit=True, time_limit_s=time_limit_s)
+        plan = run_plan(drawn.scenario(), options)
     except InputError as error:
         return Outcome("fault", str(error))
     except PlannerError as error:
@@ -69,7 +71,7 @@ def draw(seed: int) -> Drawn:
             feature(dice, tables)
     if dice.random() < 0.3:
         settings |= {"defer_demand": True}
-    return Drawn(tables, settings)
+    return Drawn(tables, settings, baselines=bool(dice.random() < 0.3))
 
 
 def _settings(dice: Draw) -> dict[str, Any]:

@@ -66,6 +66,10 @@ def test_what_is_served_but_not_paid_at_the_end_has_accrued():
     assert line(plan, "rent_accrued") == pytest.approx(10_000 * 4 / 12)
     assert plan.headline["liability_after_horizon"] == pytest.approx(50_000)
     assert audit_plan(plan).failures.empty
+    costs = plan["costs"]
+    more = costs.assign(amount=costs["amount"].where(costs["line"] != "rent_accrued", costs["amount"] * 1.01))
+    wrong = replace(plan, frames={**plan.frames, "costs": more})
+    assert "cost rent_accrued" in set(audit_plan(wrong).failures["check"])
 
 
 @pytest.mark.slow

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
-from plan_cases import BESIDE_THEIR_CASES, solved
+from plan_cases import BESIDE_THEIR_CASES, CASES, solved
 
 from planner.inputs import Scenario
+from planner.pipeline import RunOptions, run_plan
 from planner.plan import Plan, audit_plan
 from planner.plan.audit import CHECKS
 from planner.plan.audit.facts import Facts
@@ -210,6 +211,18 @@ FRAMES = [
     Tampering("failure_simulation", "survives", "fleet", "units", to(0.0), {"site": "annex"}),
     Tampering("reconciliation", "limited", "reconciliation", "paid_after", plus(100)),
     Tampering("reconciliation", "far_apart", "accounting", "amount", plus(9), {"category": "lease interest"}),
+    Tampering("budget_use", "limited", "budget_use", "kind", to("opex"), {"kind": "capex"}),
+    Tampering("depreciation_lives", "limited", "depreciation_lives", "depreciation_per_year", times(1.001)),
+    Tampering("effective_requests", "limited", "tokens", "effective_mrequests", plus(1)),
+    Tampering("expense_use", "limited", "accounting", "use", to("another")),
+    Tampering("expenses", "limited", "accounting", "amount", times(1.001), "largest"),
+    Tampering("ledger_labels", "limited", "costs", "kind", to("another")),
+    Tampering("payments", "limited", "payments", "amount", times(1.001), "largest"),
+    Tampering("payments_sum", "limited", "payments", "amount", times(1.001), "largest"),
+    Tampering("rfq", "limited", "rfq", "vendor", to("another")),
+    Tampering("stated_labels", "limited", "orders", "vendor", to("another")),
+    Tampering("unit_cost_trend", "limited", "unit_cost_trend", "expense", times(1.001)),
+    Tampering("used_units", "limited", "used_units", "unit_hours", times(1.001), "largest"),
 ]
 
 LINES = {
@@ -268,6 +281,14 @@ LEDGER = [
 ]
 
 HEADLINE = [
+    (
+        "finance_totals",
+        "limited",
+        "finance",
+        lambda stated: {**stated, "capex_paid": stated["capex_paid"] + 1_000.0},
+    ),
+    ("model_size", "limited", "variables", plus(1)),
+    ("stated_terms", "limited", "currency", to("EUR")),
     ("objective", "limited", "objective", times(1.001)),
     ("total_cost", "limited", "total_cost", times(1.001)),
     ("token_totals", "limited", "effective_mtok", times(1.001)),
@@ -335,8 +356,27 @@ def test_a_changed_headline_fails_the_check_that_is_there_for_it(check, case, ke
     assert not CHECKS[check](Accounts(wrong, facts(case))).passed
 
 
+BASELINES = [
+    Tampering("baseline_costs", "bridged", "baseline_costs", "amount", times(1.01), "largest"),
+    Tampering("investment_measures", "bridged", "investment", "value", plus(9_000), {"measure": "NPV"}),
+]
+"""What only a plan beside its baselines has."""
+
+
+@pytest.mark.parametrize("item", BASELINES, ids=name_of)
+def test_a_changed_baseline_fails_the_check_that_is_there_for_it(item):
+    plan = beside_baselines()
+    assert audit_plan(plan).failures.empty
+    assert not CHECKS[item.check](Accounts(tampered(plan, item), Facts(plan.scenario))).passed
+
+
+@cache
+def beside_baselines() -> Plan:
+    return run_plan(CASES["bridged"](), RunOptions(baselines=True))
+
+
 def test_every_check_has_a_tampering():
-    here = {item.check for item in FRAMES + LEDGER} | {row[0] for row in HEADLINE}
+    here = {item.check for item in FRAMES + LEDGER + BASELINES} | {row[0] for row in HEADLINE}
     assert here | BESIDE_THEIR_CASES == set(CHECKS)
 
 

@@ -82,6 +82,12 @@ def test_a_plan_is_charged_what_its_ratchet_bills_after_the_horizon(plan):
     assert later["billed_kw"].tolist() == pytest.approx([60] * 9 + [30] * 2)
     assert (later["amount"] == 0).all()
     assert audit_plan(plan).passed
+    costs = plan["costs"]
+    more = costs.assign(
+        amount=costs["amount"].where(costs["line"] != "ratchet_after_horizon", costs["amount"] * 1.01)
+    )
+    wrong = Plan(plan.headline, {**plan.frames, "costs": more}, plan.scenario)
+    assert "cost ratchet_after_horizon" in set(audit_plan(wrong).failures["check"])
 
 
 def test_the_workbook_counts_what_is_billed_after_the_horizon(plan, tmp_path):

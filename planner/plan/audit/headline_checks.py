@@ -355,12 +355,15 @@ def stated_terms(books: Accounts) -> Check:
         "currency": scenario.settings.currency,
         "minimised": scenario.settings.objective,
         "input_hash": scenario.input_hash,
-        "warnings": list(scenario.warnings),
         "nominal_tokens": bool(opaque.any()),
         "requested_gap": None,
     }
     rows = pd.DataFrame({"statement": [name for name in own if name in headline and own[name] is not None]})
     wrong = [headline[name] != own[name] for name in rows["statement"]]
+    # A plan may warn of more than its inputs do: of pools, of caps, of tariffs.
+    if "warnings" in headline:
+        rows = pd.concat([rows, pd.DataFrame({"statement": ["warnings"]})], ignore_index=True)
+        wrong.append(not set(scenario.warnings) <= set(headline["warnings"]))
     return breaches("stated_terms", "headline", rows, wrong, ["statement"])
 
 

@@ -124,8 +124,13 @@ def paid_back(flows: pd.DataFrame, column: str) -> float:
     >>> round(paid_back(flows, "amount"), 4)
     3.2787
     """
-    begins, ends = flows["begins"].to_numpy(float), flows["ends"].to_numpy(float)
-    amount = flows[column].to_numpy(float)
+    net = flows.groupby(["begins", "ends"])[column].sum().reset_index()
+    # What both plans pay on the same days is no saving: only its rounding is left.
+    net = net[net[column].abs() > 1e-9 * flows[column].abs().sum()]
+    if net.empty:
+        return float("nan")
+    begins, ends = net["begins"].to_numpy(float), net["ends"].to_numpy(float)
+    amount = net[column].to_numpy(float)
     lump = ends - begins <= 1e-12
 
     def running(moment: float, after: bool) -> float:
@@ -138,8 +143,8 @@ def paid_back(flows: pd.DataFrame, column: str) -> float:
     corners = [(day, running(day, after)) for day in days for after in (False, True)]
     small = -1e-9 * np.abs(amount).sum()
     below = [place for place, (_, value) in enumerate(corners) if value < small]
-    if not np.abs(amount).sum() or not below:
-        return float(days[0]) if np.abs(amount).sum() else float("nan")
+    if not below:
+        return float(days[0])
     last = below[-1]
     if last == len(corners) - 1:
         return float("nan")
