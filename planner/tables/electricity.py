@@ -192,7 +192,7 @@ PPAS = Table(
         *provenance(),
     ),
     scope="scenario",
-    kinds=(AT_SITE,),
+    kinds=(AT_SITE, Kinds("a contract of", "kw ?", ("a profile", "a share"))),
 )
 
 

@@ -59,10 +59,10 @@ SITE_MODULES = Table(
         Kinds("a module that is", "ordered_date ?", ("ordered", "undecided")),
     ),
     only_for={
-        "undated": "lead_weeks lead_weeks_low lead_weeks_high",
+        "undated": "lead_weeks lead_weeks_low lead_weeks_high ordered_date",
         "undated undecided": "cost life_years currency",
     },
-    only_warned="lead_weeks lead_weeks_low lead_weeks_high cost life_years currency",
+    only_warned="lead_weeks lead_weeks_low lead_weeks_high ordered_date cost life_years currency",
 )
 
 TABLES = (SITE_MODULES,)

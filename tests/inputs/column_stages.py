@@ -102,6 +102,7 @@ def facility_tables() -> dict[str, list[Row]]:
         {"site": "rented", "region": "away", "kind": "colo", "tariff": "plain", "rent_per_kw_month": 150}
         | staff,
         {"site": "cloud", "region": "home", "kind": "cloud", "opening_cost": 7_000},
+        {"site": "cloud too", "region": "away", "kind": "cloud"},
     ]
     lead = {"lead_weeks": 3, "lead_weeks_low": 0.1, "lead_weeks_high": 40}
     module = {"item": "transformer", "kw": 60}
@@ -149,6 +150,7 @@ def facility_tables() -> dict[str, list[Row]]:
             {"site": "own", "cooling": "air", "existing_kw": 40, "power_chains": "n;2n"},
             {"site": "own", "cooling": "liquid", "existing_kw": 30},
             {"site": "rented", "cooling": "air"},
+            {"site": "rented", "cooling": "liquid"},
         ],
         "hall_retrofits": [
             {
@@ -180,6 +182,7 @@ def facility_tables() -> dict[str, list[Row]]:
         ],
         "colo_contracts": [
             {"site": "rented", "term_months": 12, "take_fraction": 0.8, "start_date": "2026-02-01"}
+            | {"escalator_fraction_per_year": 0.03}
         ],
         "colo_ramp": [{"site": "rented", "from_month": 0, "contracted_kw": 60}],
         "peak_history": [{"site": "own", "component": "peak", "month": "2026-07-01", "peak_kw": 80}],
@@ -256,4 +259,95 @@ FACILITY = Stage(
         {"lead_case": "high", "cooling_case": "low"},
         {"cooling_case": "high"},
     ),
+)
+
+
+def order_tables() -> dict[str, list[Row]]:
+    """Return one hall and two clouds, with an offer of every mode, limits, and a forecast in requests and in tokens."""
+    term = {"price_unit": "unit_month", "term_months": 12}
+    monthly = {"vendor": "Lessor", "lead_weeks": 2, "lead_weeks_low": 0.1, "lead_weeks_high": 40}
+    lead = {"install_weeks": 1, "origin_country": "Here"}
+    opened = {"currency": "USD", **monthly}
+    return {
+        "periods": months(),
+        "fx": EUR,
+        "regions": [region("home"), region("away")],
+        "sites": [
+            {"site": "own", "region": "home", "kind": "owned", "tariff": "grid", **SAID},
+            {"site": "cloud", "region": "home", "kind": "cloud", **SAID},
+            {"site": "cloud too", "region": "away", "kind": "cloud", **SAID},
+        ],
+        "site_power": [{"site": "own", "from_date": "2027-01-01", "usable_kw": 900}],
+        "facility_options": [{"site": "own", "cooling": "air", "existing_kw": 400}],
+        "products": [box(), box("other", nameplate_kw=12)],
+        "residuals": [
+            {"asset_class": "gpu", "age_years": age, "residual_fraction": 1 - age / 5, **SAID}
+            for age in (0, 5)
+        ],
+        "concentration": [
+            {"limit": f"by {by}", "by": by, "measure": "spend", "max_fraction": 0.95}
+            for by in ("vendor", "country")
+        ],
+        "offers": [
+            purchase(price=60_000, **(opened | lead)),
+            purchase("leased", price=2_500, **(opened | lead | term | {"mode": "lease"})),
+            purchase("kept", price=2_600, **(opened | lead | term | {"mode": "reserved"})),
+            rental(
+                "reserved",
+                price=2_700,
+                **(opened | term | {"mode": "reserved", "rent_step": None, "origin_country": "There"}),
+            ),
+            rental(price=4.0, **opened),
+            rental("spot", price=2.0, **(opened | {"mode": "spot"})),
+        ],
+        "fleet": [
+            {"fleet": "a", "product": "box", "site": "own", "cooling": "air", "units": 12}
+            | {"in_service_date": "2026-06-01"},
+            {"fleet": "b", "product": "box", "site": "cloud too", "cooling": "hosted", "units": 9}
+            | {"in_service_date": "2026-06-01"},
+        ],
+        "workloads": [workload(critical_fraction=0.2), workload("said", business="desk"), workload("idle")],
+        "shapes": [shape(name, output_tokens=300, input_tokens=800) for name in ("chat", "said", "idle")],
+        "operating_points": [
+            point(product, requests_per_s=1.0, name=name)
+            for product in ("box", "other")
+            for name in ("chat", "said", "idle")
+        ],
+        "latency": [
+            {"from_region": "home", "to_region": "away", "rtt_ms": 20, "statistic": "average", **SAID},
+            {"from_region": "away", "to_region": "home", "rtt_ms": 20, "statistic": "average", **SAID},
+        ],
+        "profiles": [
+            {"profile": "day", "day_type": "all", **{f"h{hour:02d}": 0.5 + hour / 23 for hour in range(24)}}
+            | {"source": "case", "source_date": "2026-11-29", "confidence": "estimate"}
+        ],
+        "demand": [
+            *demand(MONTHS, (2.0, 3.0, 4.0)),
+            *(
+                {"workload": "said", "region": "home", "period": name, "output_mtok_per_day": 40}
+                for name in MONTHS
+            ),
+            *demand(MONTHS, 1.0, name="idle"),
+        ],
+        "budgets": [
+            {"budget": "capex", "kind": "capex", "limit": 9e6},
+            {"budget": "opex", "kind": "opex", "limit": 9e6},
+            {"budget": "total", "kind": "total", "limit": 9e6},
+        ],
+        "quotas": [
+            {"quota": "refuse", "workload": "chat", "cap_requests_per_s": 3, "beyond": "refuse"},
+            {"quota": "queue", "workload": "said", "cap_requests_per_s": 3, "beyond": "queue", "queue_h": 2},
+        ],
+        "failure_cases": [
+            {"failure_case": "any", "loss": "each_site"},
+            {"failure_case": "one", "loss": "site", "site": "own"},
+            {"failure_case": "some", "loss": "units", "units": 1},
+        ],
+    }
+
+
+ORDERS = Stage(
+    "orders",
+    order_tables(),
+    ({}, {"lead_case": "low", "demand_case": "low"}, {"lead_case": "high", "demand_case": "high"}),
 )

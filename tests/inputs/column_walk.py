@@ -30,6 +30,19 @@ from planner.tables import TABLES, Column
 
 NO_MARGINAL = pd.DataFrame(columns=list(MARGINAL))
 PROVENANCE = ("source", "source_date", "confidence", "notes")
+REFUSALS = (
+    "not used for",
+    "are not used: leave",
+    "only for modules that are still",
+    "state either a share",
+    "itself is blank",
+    "must be blank",
+)
+"""What check says of a cell, or of two of which one must be blank, that rows of the kind do not have."""
+
+
+def refuses(text: str) -> bool:
+    return any(words in text for words in REFUSALS)
 
 
 def digest(*parts: Any) -> str:
@@ -168,7 +181,7 @@ def candidates(stage: Stage, table: str, row: int, column: Column) -> Iterator[A
             yield from (value for value in steps if within(column, value))
         base = stage.tables[table][row].get(column.name.removesuffix("_low").removesuffix("_high"))
         if base is not None and column.name.endswith(("_low", "_high")):
-            yield 0 if column.name.endswith("_low") else base + 20
+            yield from (0,) if column.name.endswith("_low") else (base + 20, base + 1)
         low, high = ends(column)
         spread = [low * 1.5, high / 2] if low > 0 and high < np.inf else [low * 2]
         for value in (0.1, 0.3, 2, 12, 60, 500, *spread):
@@ -217,7 +230,7 @@ def outcome(stage: Stage, table: str, row: int, name: str, value: Any) -> str:
             case = stage.scenario(changed(stage, table, row, name, value), variant)
         except InputError as error:
             text = str(error)
-            if "not used for" in text or "are not used: leave the row out" in text:
+            if refuses(text):
                 return "refused"
             seen = f"fault: {text[:160]}"
             continue
@@ -374,7 +387,7 @@ def _noted(
         if number not in of_try:
             continue
         item = of_try[number][0]
-        unused = "not used for" in text or "are not used: leave" in text
+        unused = refuses(text)
         if drop:
             elsewhere = place.group(1) != item.table or item.column.name in TABLES[item.table].key
             item.shown = "refused" if unused else "said by check" if elsewhere else f"fault: {text[:160]}"

@@ -51,6 +51,15 @@ def test_what_costs_nothing_is_warned_of():
     assert any("not used for a site of kind colo" in text for text in case(facility_options=options).warnings)
 
 
+def test_the_order_date_of_a_module_with_a_day_of_its_own_is_warned_of():
+    module = {"site": "hall", "module": "line", "item": "line", "kw": 100, "ordered_date": "2026-06-01"}
+    text = "column ordered_date: '2026-06-01': not used for a module that is dated (only for undated)"
+    dated = case(site_modules=[module | {"energised_date": "2026-12-01"}])
+    assert any(text in warning for warning in dated.warnings)
+    undated = case(site_modules=[module | {"lead_weeks": 4}])
+    assert not any("ordered_date" in warning for warning in undated.warnings)
+
+
 def test_a_method_without_the_ratio_does_not_read_it():
     row = {"asset_class": "box", "book_method": "straight_line", "declining_ratio": 2, **SAID}
     assert "only for declining_balance" in refusal(depreciation=[row])
