@@ -291,17 +291,19 @@ OFFERS = Table(
     kinds=(
         Kinds("an offer of mode", "mode", MODES),
         Kinds("an offer that includes", "includes", ("hardware", "hosted")),
+        Kinds("an offer whose payments are", "payment_every_months ?", ("dated", "spread")),
     ),
     only_for={
         "purchase": "deposit_fraction delivery_fraction payment_term_days freight_fraction duty_fraction tax_fraction "
         "warranty_years resale_fraction",
         "purchase lease reserved": "minimum_order_units order_multiple_units origin_country",
-        "purchase lease reserved hardware": "installation_fraction",
-        "lease reserved": "term_months upfront_fraction payment_every_months payment_in",
+        "purchase lease hardware": "installation_fraction",
+        "lease reserved": "term_months upfront_fraction payment_every_months",
+        "lease reserved dated": "payment_in",
         "on_demand spot": "rent_step",
         "spot": "interruption_fraction",
     },
-    only_warned="origin_country",
+    only_warned="origin_country payment_in",
     zero_says="resale_fraction",
 )
 

@@ -265,8 +265,9 @@ FACILITY = Stage(
 def order_tables() -> dict[str, list[Row]]:
     """Return one hall and two clouds, with an offer of every mode, limits, and a forecast in requests and in tokens."""
     term = {"price_unit": "unit_month", "term_months": 12}
+    calendar = {"payment_every_months": 3}
     monthly = {"vendor": "Lessor", "lead_weeks": 2, "lead_weeks_low": 0.1, "lead_weeks_high": 40}
-    lead = {"install_weeks": 1, "origin_country": "Here"}
+    lead = {"origin_country": "Here"}
     opened = {"currency": "USD", **monthly}
     return {
         "periods": months(),
@@ -274,11 +275,17 @@ def order_tables() -> dict[str, list[Row]]:
         "regions": [region("home"), region("away")],
         "sites": [
             {"site": "own", "region": "home", "kind": "owned", "tariff": "grid", **SAID},
+            {"site": "own too", "region": "home", "kind": "owned", "tariff": "grid", **SAID},
             {"site": "cloud", "region": "home", "kind": "cloud", **SAID},
             {"site": "cloud too", "region": "away", "kind": "cloud", **SAID},
         ],
-        "site_power": [{"site": "own", "from_date": "2027-01-01", "usable_kw": 900}],
-        "facility_options": [{"site": "own", "cooling": "air", "existing_kw": 400}],
+        "site_power": [
+            {"site": name, "from_date": "2027-01-01", "usable_kw": 900} for name in ("own", "own too")
+        ],
+        "facility_options": [
+            {"site": name, "cooling": "air", "existing_kw": 400} for name in ("own", "own too")
+        ],
+        "vendor_capacity": [{"limit": "lessor", "vendor": "Lessor", "measure": "units", "amount": 90}],
         "products": [box(), box("other", nameplate_kw=12)],
         "residuals": [
             {"asset_class": "gpu", "age_years": age, "residual_fraction": 1 - age / 5, **SAID}
@@ -291,11 +298,22 @@ def order_tables() -> dict[str, list[Row]]:
         "offers": [
             purchase(price=60_000, **(opened | lead)),
             purchase("leased", price=2_500, **(opened | lead | term | {"mode": "lease"})),
+            purchase("by quarter", price=2_500, **(opened | lead | term | calendar | {"mode": "lease"})),
             purchase("kept", price=2_600, **(opened | lead | term | {"mode": "reserved"})),
             rental(
                 "reserved",
                 price=2_700,
                 **(opened | term | {"mode": "reserved", "rent_step": None, "origin_country": "There"}),
+            ),
+            rental(
+                "reserved by quarter",
+                price=2_700,
+                **(
+                    opened
+                    | term
+                    | calendar
+                    | {"mode": "reserved", "rent_step": None, "origin_country": "There"}
+                ),
             ),
             rental(price=4.0, **opened),
             rental("spot", price=2.0, **(opened | {"mode": "spot"})),

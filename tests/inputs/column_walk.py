@@ -37,8 +37,16 @@ REFUSALS = (
     "state either a share",
     "itself is blank",
     "must be blank",
+    "a purchase includes only",
+    "a purchase is priced per unit",
+    "spot units are hosted",
 )
 """What check says of a cell, or of two of which one must be blank, that rows of the kind do not have."""
+
+
+def tells_kind(table: str, column: str) -> bool:
+    """Return whether the kind of a row is told by the column: what it says decides what the others must hold."""
+    return any(kinds.by == column for kinds in TABLES[table].kinds)
 
 
 def refuses(text: str) -> bool:
@@ -181,7 +189,7 @@ def candidates(stage: Stage, table: str, row: int, column: Column) -> Iterator[A
             yield from (value for value in steps if within(column, value))
         base = stage.tables[table][row].get(column.name.removesuffix("_low").removesuffix("_high"))
         if base is not None and column.name.endswith(("_low", "_high")):
-            yield from (0,) if column.name.endswith("_low") else (base + 20, base + 1)
+            yield from (0, base) if column.name.endswith("_low") else (base + 20, base + 1)
         low, high = ends(column)
         spread = [low * 1.5, high / 2] if low > 0 and high < np.inf else [low * 2]
         for value in (0.1, 0.3, 2, 12, 60, 500, *spread):
@@ -232,6 +240,8 @@ def outcome(stage: Stage, table: str, row: int, name: str, value: Any) -> str:
             text = str(error)
             if refuses(text):
                 return "refused"
+            if tells_kind(table, name):
+                return "said by check"
             seen = f"fault: {text[:160]}"
             continue
         more = set(case.warnings) - set(base.scenario.warnings)
@@ -390,6 +400,7 @@ def _noted(
         unused = refuses(text)
         if drop:
             elsewhere = place.group(1) != item.table or item.column.name in TABLES[item.table].key
+            elsewhere = elsewhere or tells_kind(item.table, item.column.name)
             item.shown = "refused" if unused else "said by check" if elsewhere else f"fault: {text[:160]}"
             del of_try[number], copies[number]
             dropped = True

@@ -60,6 +60,19 @@ def test_the_order_date_of_a_module_with_a_day_of_its_own_is_warned_of():
     assert not any("ordered_date" in warning for warning in undated.warnings)
 
 
+def test_a_reservation_is_not_installed_and_payments_without_a_calendar_are_not_in_arrears():
+    """Only purchases and leases pay for installation; advance or arrears is said of payments with a calendar."""
+    terms = {"mode": "reserved", "price_unit": "unit_month", "term_months": 24}
+    kept = purchase("kept", price=900, **terms)
+    text = "column installation_fraction: '0.1': not used for an offer of mode reserved (only for purchase, lease)"
+    assert text in refusal(offers=[kept | {"installation_fraction": 0.1}])
+    late = kept | {"payment_in": "arrears"}
+    unread = "column payment_in: 'arrears': not used for an offer whose payments are spread (only for dated)"
+    assert any(unread in warning for warning in case(offers=[late]).warnings)
+    quarterly = case(offers=[late | {"payment_every_months": 3}])
+    assert not any("payment_in" in warning for warning in quarterly.warnings)
+
+
 def test_a_method_without_the_ratio_does_not_read_it():
     row = {"asset_class": "box", "book_method": "straight_line", "declining_ratio": 2, **SAID}
     assert "only for declining_balance" in refusal(depreciation=[row])
