@@ -875,6 +875,7 @@ BESIDE_THEIR_CASES = {
     *("commissioning_power", "commissioning_path", "commissioning_hall"),
     *("commissioning_contract", "commissioning_racks", "installation_days"),
     *("purchase_amounts", "purchase_dates"),
+    "unstated_supply",
     "cost property_tax",
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
@@ -883,7 +884,8 @@ BESIDE_THEIR_CASES = {
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
 """Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,
-``test_colocation``, ``test_bridging``, ``test_commissioning``, ``test_purchase_schedule``, ``test_failure_audit``)."""
+``test_colocation``, ``test_bridging``, ``test_commissioning``, ``test_purchase_schedule``, ``test_failure_audit``,
+``test_unstated_supply``)."""
 
 
 @cache

@@ -30,6 +30,7 @@ from planner.plan.schedule import payment_frame, rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
 from planner.plan.totals import of_plan, token_frame, total_frame
 from planner.plan.unit_costs import output_headline, unit_cost_frame
+from planner.plan.unstated_supply import supply_warnings, unstated_supply_frame
 from planner.plan.waterfall import waterfall_frame
 
 
@@ -78,6 +79,7 @@ def solved_plan(
     frames["payments"] = payment_frame(c, frames["orders"])
     frames |= finance_frames(scenario, c, frames)
     frames["purchases"] = purchase_frame(scenario, c, frames)
+    frames["unstated_supply"] = unstated_supply_frame(scenario, c, frames)
     frames["cost_by_workload"] = cost_by_workload(c, frames)
     frames["unit_costs"] = unit_cost_frame(c, frames)
     headline = _headline(scenario, c, frames)
@@ -134,7 +136,7 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
         + sum(float(frames[name]["owed_after_horizon"].sum()) for name in ("colo_contracts", "bridging"))
         + peaks_after_horizon(frames["billed_peaks"]),
         "input_hash": scenario.input_hash,
-        "warnings": list(scenario.warnings),
+        "warnings": [*scenario.warnings, *supply_warnings(frames["unstated_supply"])],
     }
 
 

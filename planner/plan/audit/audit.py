@@ -25,6 +25,7 @@ from planner.plan.audit.money import (
     instalments,
     ledger_checks,
     payment_checks,
+    unstated_supply,
     view_checks,
 )
 from planner.plan.audit.money.accounts import Accounts
@@ -184,6 +185,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             *case_checks.CHECKS,
             *expense_checks.CHECKS,
             *label_checks.CHECKS,
+            unstated_supply.unstated_supply,
             headline_checks.objective,
             headline_checks.total_cost,
             headline_checks.effective_tokens,

@@ -48,6 +48,7 @@ SAID: Mapping[str, list[tuple[list[str], Source, tuple[str, ...]]]] = {
     "commitments": [(["offer"], _offers, ("mode", "product", "line"))],
     "assets": [(["offer"], _offers, ("product", "asset_class"))],
     "unpowered": [(["offer"], _offers, ("mode", "vendor", "product"))],
+    "unstated_supply": [(["offer"], _offers, ("mode", "vendor", "product"))],
     "accounting": [(["offer"], _offers, ("product",))],
     "serving": [(["point"], _points, ("workload", "shape", "ttft_class", "product", "phase"))],
     "failure_serving": [(["point"], _points, ("workload", "shape", "product", "phase"))],
