@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.tables.cost_lines import PAID_LINES
-from planner.tables.schema import Table, choice, key, number, positive, provenance, text
+from planner.tables.schema import Kinds, Table, choice, key, number, positive, provenance, text
 
 BUDGETS = Table(
     "budgets",
@@ -24,6 +24,7 @@ BUDGETS = Table(
         number("limit", "currency", "most that may be paid, undiscounted", required=True),
     ),
     scope="scenario",
+    kinds=(Kinds("a budget of kind", "kind", ("capex", "opex", "total")),),
 )
 
 FX = Table(
