@@ -315,11 +315,17 @@ def refreshing() -> dict[str, Any]:
     )
 
 
+def contracts() -> dict[str, Any]:
+    """Return the contract terms without the vendors' capacities, under which a busy case has no plan."""
+    terms: dict[str, Any] = dict(contract_terms())
+    return terms | {"vendor_capacity": terms["vendor_capacity"].iloc[:0]}
+
+
 def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
     """Return families with nothing on the right: frames, the row, and how far its right side is moved."""
     return {
         "concentration": (
-            at_will(busy() | dict(contract_terms())), {"limit": "second source", "group": "one"}, 0.01,
+            at_will(busy() | contracts()), {"limit": "second source", "group": "one"}, 0.01,
         ),
         "failure_capacity": (
             at_will(busy() | much_critical(8.0)), {"failure": "no hall", "product": "box", "site": "cloud"}, 0.01,
