@@ -87,7 +87,10 @@ def unit_cost_frame(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.D
     table = pd.concat(parts, ignore_index=True)
     table = table.assign(
         unit_cost=np.divide(
-            table["cost"], table["output"], out=np.full(len(table), np.nan), where=table["output"] > 0
+            table["cost"].to_numpy(float),
+            table["output"].to_numpy(float),
+            out=np.full(len(table), np.nan),
+            where=table["output"].to_numpy(float) > 0,
         ),
         unit=f"{c.settings.currency}/" + table["basis"].map(PER).astype("str"),
     )

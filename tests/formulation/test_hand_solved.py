@@ -59,11 +59,12 @@ def test_a_lead_time_one_week_longer_makes_renting_all_year_cheaper():
 
 
 def test_unit_cost_and_cost_choose_the_same_plan_when_every_plan_makes_the_same_tokens():
-    # Every request is one nominal token: 10 requests/s x 3,600 x 8,760 h = 315.36 Mtok whatever serves them.
+    # 10 requests/s x 3,600 x 8,760 h = 315.36 million requests without token lengths, whatever serves them.
     plan = solved(bridging(10), objective="unit-cost")
     assert units(plan) == {("purchase", "2027-Q1"): 10, ("rental", "2027-Q1"): 10}
-    assert plan.headline["effective_mtok_discounted"] == pytest.approx(315.36)
-    assert plan.headline["cost_per_mtok_effective"] == pytest.approx(1_432_000 / 315.36)
+    assert plan.headline["effective_mrequests_discounted"] == pytest.approx(315.36)
+    assert plan.headline["cost_per_million_requests"] == pytest.approx(1_432_000 / 315.36)
+    assert plan.headline["cost_per_mtok_effective"] is None
 
 
 def test_the_cheap_vendor_delivers_what_it_confirms_and_the_dear_one_the_rest():

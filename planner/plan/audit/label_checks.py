@@ -74,7 +74,8 @@ def stated_labels(books: Accounts) -> Check:
             place = frame[key[0]] if len(key) == 1 else pd.MultiIndex.from_frame(frame[key])
             right = known.reindex(place)
             for column in [one for one in columns if one in frame and one in known]:
-                told = right[column].notna().to_numpy()
+                # A blank says nothing: what is paid for what only waits is no product's use.
+                told = (right[column].notna().to_numpy()) & frame[column].notna().to_numpy()
                 said = [
                     _alike(a, b)
                     for a, b in zip(frame.loc[told, column], right.loc[told, column], strict=True)

@@ -134,7 +134,7 @@ def paid_back(flows: pd.DataFrame, column: str) -> float:
     lump = ends - begins <= 1e-12
 
     def running(moment: float, after: bool) -> float:
-        reached = (begins <= moment + 1e-12) if after else (begins < moment - 1e-12)
+        reached = (begins <= moment + 1e-8) if after else (begins < moment - 1e-8)
         length = np.where(lump, 1.0, ends - begins)
         share = np.clip((moment - begins) / length, 0.0, 1.0)
         return float((amount * np.where(lump, reached, share)).sum())

@@ -93,13 +93,17 @@ def expenses(books: Accounts) -> Check:
     termed = set(books["commitments"]["line"])
     paid = ledger[ledger["kind"].eq("opex") & ledger["timing"].ne("end") & ~ledger["line"].isin(termed)]
     own = [off, pd.DataFrame(lease_expenses(books)), paid.assign(category="operating expense")]
-    both = pd.concat(
-        [part.reindex(columns=[*ENTRY, "amount"]) for part in own if len(part)], ignore_index=True
-    )
+    entries = [part.reindex(columns=[*ENTRY, "amount"]) for part in own]
+    both = pd.concat([part for part in entries if len(part)] or entries[:1], ignore_index=True)
     dated = books.plan.frames.get("instalments", pd.DataFrame(columns=["site", "offer"]))
     by_calendar = set(zip(dated["site"], dated["offer"], strict=True))
     parts = [
-        frame[[place not in by_calendar for place in zip(frame["site"], frame["offer"], strict=True)]]
+        frame[
+            np.array(
+                [place not in by_calendar for place in zip(frame["site"], frame["offer"], strict=True)],
+                dtype=bool,
+            )
+        ]
         for frame in (stated, both)
     ]
     rows = beside(*(total(frame["amount"].astype(float), frame, ENTRY) for frame in parts))
