@@ -71,7 +71,8 @@ def test_names_that_look_like_numbers_blanks_words_and_times_come_back(tmp_path)
     plan = odd_plan()
     loaded = load_plan(save_plan(plan, tmp_path / "plan"))
     pd.testing.assert_frame_equal(loaded["odd"], plan["odd"], check_exact=True)
-    pd.testing.assert_frame_equal(loaded["empty"], plan["empty"].reset_index(drop=True))
+    # Text without a row has no type to come back: a sum over it is 0, not a blank word.
+    pd.testing.assert_frame_equal(loaded["empty"], plan["empty"].reset_index(drop=True), check_dtype=False)
     assert loaded["nothing"].shape == (0, 0)
 
 
