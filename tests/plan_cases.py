@@ -880,7 +880,13 @@ BESIDE_THEIR_CASES = {
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
     *("utilisation_caps", "pool_latency"),
-    *("instalments", "cost rent_accrued", "cost ratchet_after_horizon"),
+    *(
+        "instalments",
+        "cost rent_accrued",
+        "cost ratchet_after_horizon",
+        "baseline_costs",
+        "investment_measures",
+    ),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
 """Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,
