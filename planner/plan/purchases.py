@@ -86,7 +86,7 @@ def purchase_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.
     table["contract_value"] = table["paid_in_horizon"] + table["owed_after_horizon"]
     texts = [name for name in PURCHASES if name not in (*DATES, *AMOUNTS)]
     table = table.astype({**dict.fromkeys(DATES, "datetime64[ns]"), **dict.fromkeys(AMOUNTS, float)})
-    table[texts] = table[texts].fillna("").astype("str")
+    table[texts] = table[texts].astype(object).fillna("").astype("str")
     return table.sort_values(["order_by_date", "kind", "site", "item"], kind="stable", ignore_index=True)
 
 

@@ -120,9 +120,11 @@ def ledger_labels(books: Accounts) -> Check:
     if "decided_period" in costs and "cooling" in costs:
         key = ["offer", "site", "cooling"]
         decided = costs[costs["decided_period"].notna() & costs["offer"].notna()]
+        retired = books.plan.frames.get("retirements", books["fleet"].iloc[:0])
         made = {
             tuple(row)
-            for frame in (books["orders"], books["fleet"], books["unpowered"])
+            # A lot that is taken out before it serves stands nowhere else.
+            for frame in (books["orders"], books["fleet"], books["unpowered"], retired)
             for row in frame[[*key, "period"]].itertuples(index=False, name=None)
         }
         known = [
