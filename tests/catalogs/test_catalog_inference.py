@@ -150,3 +150,28 @@ def test_percentiles_rise_from_median_to_p99(tables):
         ratio = rows.set_index("statistic")["ratio_to_median"]
         assert ratio["unstated"] == ratio["median"] == 1.0
         assert (np.diff(ratio[["median", "p90", "p95", "p99"]]) > 0).all()
+
+
+def test_a_dense_coding_model_has_rows_of_two_engines_that_slow_down_with_load(tables):
+    points = tables["operating_points"]
+    rows = points[points["source"].eq("aiconfigurator_silicon_samples")]
+    assert rows.groupby("engine").size().to_dict() == {"trtllm-fp8": 176, "vllm-bf16": 90}
+    assert set(rows["model"]) == {"Qwen3-32B"}
+    for _, curve in rows.groupby("curve"):
+        tpot = curve.sort_values("concurrency")["tpot_ms"].to_numpy()
+        assert (tpot[1:] > 0.97 * tpot[:-1]).all()
+
+
+def test_rows_that_contradict_others_of_their_configuration_are_kept_but_not_planned_with(tables):
+    points = tables["operating_points"]
+    lab = points[points["source"].eq("gpustack_performance_lab")]
+    aside = lab["notes"].str.contains("not planned with")
+    assert lab.loc[aside, "engine"].isna().all()
+    assert lab.loc[~aside, "engine"].notna().all()
+    assert {"Ascend 910B", "A100 80GB", "H200"} <= set(lab.loc[~aside, "chip"])
+
+
+def test_an_unmeasured_pair_of_the_flagship_has_rows(tables):
+    points = tables["operating_points"]
+    pair = points["model"].eq("gpt-oss-120b") & points["chip"].eq("RTX PRO 6000")
+    assert points[pair & points["engine"].eq("vllm-mxfp4")]["chips"].tolist() == [1, 2]
