@@ -117,6 +117,17 @@ def source_and_resale_terms() -> Mapping[str, object]:
     }
 
 
+def spare_terms() -> Mapping[str, object]:
+    """Return what each number of spares is enough for at the campus and in the cloud, where boxes fail."""
+    pools = (("box", "campus", "liquid", "t2"), ("box", "cloud", "hosted", "t1"))
+    enough = ((1.0, 4.0), (2.0, 9.0), (4.0, 30.0))
+    levels = table(
+        "product site cooling period spare_units needed_units",
+        *((*pool, spares, units) for pool in pools for spares, units in enough),
+    )
+    return {"spares": levels}
+
+
 def failure_terms() -> Mapping[str, object]:
     """Return losses to put in the tiny case: the hall, and one of the cloud's boxes."""
     nan = float("nan")

@@ -41,7 +41,7 @@ from planner.coefficients.orders import (
 from planner.coefficients.orders.prices import priced_stands
 from planner.coefficients.orders.rent_cost import rent_costs
 from planner.coefficients.payments import PAYMENT, escalated
-from planner.coefficients.service import api, deferral, egress, failures, serving
+from planner.coefficients.service import api, deferral, egress, failures, serving, spares
 from planner.coefficients.service.optional import optional_value
 from planner.coefficients.service.pools import first_pools
 from planner.inputs import Scenario, resolved_workloads
@@ -104,7 +104,10 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     demand = demand[kept].reset_index(drop=True)
     runs = serving.run_options(scenario, points, stand, workloads)
     supply = fleet.supply_limits(scenario, periods)
-    useful = order_terms.useful_units(runs, deferral.most_served(demand, waiting), shapes, stand)
+    busy = order_terms.useful_units(runs, deferral.most_served(demand, waiting), shapes, stand)
+    useful = spares.with_spares(scenario, busy)
+    whole = rents.loc[rents["rent_step"] != "hour", [*fleet.STAND, "period"]]
+    throughout = pd.concat([installed, whole], ignore_index=True)
     tiers, tier_reach = order_terms.tier_frames(scenario, orders, supply, useful)
     ordered = order_cost.order_costs(scenario, stand, orders, alive, periods)
     bought = api.api_options(scenario, workloads, shapes, demand, periods)
@@ -191,6 +194,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         bridging=bridge,
         colocation=colo,
         deferrable=waiting,
+        spares=spares.spare_levels(scenario, stand, throughout, busy, points.caps),
         cap_curves=points.caps,
         pools=first_pools(points, runs, routes, demand, workloads),
     )
@@ -291,6 +295,7 @@ LABELS: Mapping[str, list[str]] = {
     "bridge_hire_kw": bridging.BRIDGE,
     "bridge_tail_kw": bridging.BRIDGE,
     "bridge_run_kw": bridging.BRIDGE_BLOCK,
+    "spare_level": spares.SPARES[:5],
     "failure_flow": ["failure", "workload", "shape", "region", "site", "period", "block"],
     "failure_run": ["failure", "point", "site", "cooling", "period", "block"],
     "failure_pool": ["failure", "period", "block"],

@@ -23,6 +23,7 @@ from planner.coefficients.service.api import API, API_LIMITS
 from planner.coefficients.service.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.service.failures import Failures
 from planner.coefficients.service.serving import SPANS
+from planner.coefficients.service.spares import SPARES
 from planner.inputs import Settings
 
 
@@ -113,6 +114,8 @@ class Coefficients:
         Contracted kW of colocation sites: the least paid for and the most that may stand.
     vendor_capacity
         limit, period, amount, offer, weight: what a vendor gives of several offers together.
+    spares
+        What each number of spares of a pool is enough for (see :mod:`spares`); empty without a stated confidence.
     cap_curves, pools
         Utilisation caps by pool and size (``PointSet.caps``); those used, with the size they hold for
         (``pools.first_pools``). Empty where every workload states its allowance for waiting.
@@ -167,6 +170,7 @@ class Coefficients:
         default_factory=lambda: pd.DataFrame(columns=[*ORDER, "in_service_period", "most_units"])
     )
     vendor_capacity: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=VENDOR_CAPACITY))
+    spares: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPARES))
     cap_curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     pools: pd.DataFrame = field(default_factory=pd.DataFrame)
     failures: Failures = field(default_factory=Failures)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.coefficients.service.spares import down_fraction
 from planner.coefficients.timing import NEVER, alive_pairs, in_service_ordinal, service_years
 from planner.inputs import Scenario
 from planner.inputs.chains import chain_of_options
-from planner.units import HOURS_PER_YEAR, MONTHS_PER_YEAR
+from planner.units import MONTHS_PER_YEAR
 
 STAND = ["offer", "site", "cooling"]
 COMMITTED = ("purchase", "lease", "reserved")
@@ -38,7 +39,8 @@ def stands(scenario: Scenario) -> pd.DataFrame:
     Returns
     -------
     DataFrame with columns offer, site, cooling, product, chip, vendor, mode, includes, rent_step, region,
-    availability_fraction, nameplate_kw, provisioned_kw, idle_kw, busy_kw, racks, life_years and the offer's terms.
+    availability_fraction (share of time a unit is there; unfailed_fraction of it but for its own failures),
+    nameplate_kw, provisioned_kw, idle_kw, busy_kw, racks, life_years and the offer's terms.
     """
     tables = scenario.tables
     offers = tables["offers"]
@@ -91,14 +93,13 @@ def _physical(both: pd.DataFrame) -> pd.DataFrame:
     spread = provisioned / both["kw_per_rack"]
     racks = both["racks_per_unit"].fillna(0.0)
     too_dense = (both["rack_scale"] & (spread > racks + 1e-9)) & (both["mode"] != "owned")
-    downtime = both["failures_per_year"].fillna(0.0) * both["repair_days"].fillna(0.0) * 24.0 / HOURS_PER_YEAR
+    unfailed = (1.0 - both["interruption_fraction"].fillna(0.0)) * both["fed_fraction"]
     result = both.assign(
         provisioned_kw=provisioned,
         idle_kw=both["idle_kw"].fillna(0.0),
         racks=np.where(both["rack_scale"], racks, np.maximum(racks, spread.fillna(0.0))),
-        availability_fraction=(1.0 - downtime)
-        * (1.0 - both["interruption_fraction"].fillna(0.0))
-        * both["fed_fraction"],
+        unfailed_fraction=unfailed,
+        availability_fraction=(1.0 - down_fraction(both)) * unfailed,
     )
     hosted = result["includes"] == "hosted"
     result.loc[hosted, ["provisioned_kw", "idle_kw", "racks"]] = 0.0

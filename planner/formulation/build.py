@@ -28,6 +28,7 @@ from planner.formulation import (
     service_constraints,
     site_constraints,
     source_constraints,
+    spare_constraints,
     vendor_constraints,
 )
 from planner.formulation.blocks import ColumnIndex, RowBlock
@@ -52,6 +53,9 @@ FAMILIES: Mapping[str, Family] = {
         deferral_constraints.deferral_window,
         replica_constraints.whole_replicas,
         replica_constraints.replica_units,
+        spare_constraints.spare_units,
+        spare_constraints.spare_table,
+        spare_constraints.spare_choice,
         fleet_constraints.fleet_balance,
         fleet_constraints.resold_units,
         fleet_constraints.supply,
@@ -134,6 +138,9 @@ SPEAKS_OF: Mapping[str, str] = {
     "deferral_window": "waiting",
     "whole_replicas": "replicas",
     "replica_units": "replicas",
+    "spare_units": "spare_level",
+    "spare_table": "spare_level",
+    "spare_choice": "spare_level",
     "fleet_balance": "installed",
     "hourly_supply": "rent_hour",
     "vendor_hourly_supply": "rent_hour",

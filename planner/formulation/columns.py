@@ -57,6 +57,7 @@ VARIABLES: Mapping[str, str] = {
     "bridge_run_kw": "kW generated on site",
     "unused_rent_kw": "kW of a colocation minimum paid for in a month and not used",
     "replicas": "replicas that take several units of purchase each, integer",
+    "spare_level": "1 while so many spares of a product stand by at a place, binary",
     "failure_flow": "requests/s of critical demand routed to a site after a loss",
     "failure_run": "units busy at an operating point after a loss",
     "failure_pool": "1 where units that a loss takes some of are used after it, binary",
@@ -72,6 +73,7 @@ BINARIES = frozenset(
         "bill_tier_reached",
         "peak_block",
         "open",
+        "spare_level",
         "failure_pool",
         "priority_full",
     )
@@ -127,6 +129,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         ],
         "unused_rent_kw": c.colocation.owed[LABELS["unused_rent_kw"]],
         "replicas": replica_labels(c, runs)[LABELS["replicas"]],
+        "spare_level": c.spares[LABELS["spare_level"]],
         **failure_columns(c, runs, flows),
     }
     return pack(

@@ -128,6 +128,14 @@ class Settings(BaseModel):
         description="which optional demand is left where something is short: the one worth least beside its cost "
         "(value), or, in each region and block, all of a later priority before any of an earlier one (strict)",
     )
+    spare_confidence_fraction: Annotated[float | None, BeforeValidator(_none_from_blank)] = Field(
+        default=None,
+        ge=0.5,
+        le=0.99999,
+        description="probability with which the units needed of a product at a place are up at once, failures and "
+        "repair by products.failures_per_year and repair_days: spares are held for it (binomial); blank = units count "
+        "at the share of time they are up",
+    )
     integer_hourly_rent: bool = Field(
         default=True, description="units rented by the hour are whole numbers in every block"
     )

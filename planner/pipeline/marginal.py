@@ -35,6 +35,7 @@ PRICED = (
     "vendor_supply",
     "vendor_hourly_supply",
     "capacity",
+    "spare_units",
     "api_allowance",
     "concentration",
     "commissioning_pace",

@@ -28,6 +28,7 @@ from planner.plan.purchases import purchase_frame
 from planner.plan.quotas import quota_frame, refused_requests
 from planner.plan.schedule import payment_frame, rfq_frame
 from planner.plan.sources import estimate_frame, source_frame
+from planner.plan.spares import spare_frame
 from planner.plan.totals import of_plan, token_frame, total_frame
 from planner.plan.unit_costs import output_headline, unit_cost_frame
 from planner.plan.unstated_supply import supply_warnings, unstated_supply_frame
@@ -79,6 +80,7 @@ def solved_plan(
     frames["payments"] = payment_frame(c, frames["orders"])
     frames |= finance_frames(scenario, c, frames)
     frames["purchases"] = purchase_frame(scenario, c, frames)
+    frames["spares"] = spare_frame(scenario, c, columns, values)
     frames["unstated_supply"] = unstated_supply_frame(scenario, c, frames)
     frames["cost_by_workload"] = cost_by_workload(c, frames)
     frames["unit_costs"] = unit_cost_frame(c, frames)

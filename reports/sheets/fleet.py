@@ -13,6 +13,8 @@ from reports.layout import Page, finish_page, section, start_page
 
 SPAN = ["site", "product", "cooling", "units_per_replica"]
 OUT = ["site", "cooling", "offer", "ordered", "sold_period", "units", "age_years", "value_per_unit", "income"]
+SPARES = ["site", "product", "cooling", "period"]
+SPARES += ["needed_units", "held_units", "spare_units", "down_fraction", "confidence_fraction"]
 WIDTHS = {
     "site": Label("Site", width=18),
     "product": Label("Product", width=26),
@@ -22,6 +24,11 @@ WIDTHS = {
     "sold_period": Label("Taken out at the start of", width=16),
     "age_years": Label("Age", "years", styles.RATIO, 12),
     "value_per_unit": Label("Value of one", "{currency}", styles.MONEY_PLAIN, 14),
+    "needed_units": Label("Needed at once", "units", styles.COUNT, 12),
+    "held_units": Label("Held", "units", styles.COUNT, 12),
+    "spare_units": Label("Spares", "units", styles.COUNT, 12),
+    "down_fraction": Label("A unit is down", "%", styles.PERCENT_FINE, 12),
+    "confidence_fraction": Label("Enough are up with", "%", styles.PERCENT_FINE, 12),
     "income": Label("Income", "{currency}", styles.MONEY_PLAIN, 14),
 }
 
@@ -46,6 +53,7 @@ def fill(book: Workbook, content: Content) -> None:
     )
     time_block(page, chips, ["chip"], "chips", styles.COUNT, "Most", _most(chips, names), WIDTHS)
     _taken_out(page)
+    _spares(page)
     spanning = content.frame("replicas", [*SPAN, "period", "replicas"])
     if len(spanning):
         section(page, "Replicas over several units", time_columns(content))
@@ -66,6 +74,14 @@ def _taken_out(page: Page) -> None:
     if len(rows):
         section(page, "Units taken out early", len(OUT))
         list_block(page, rows.reset_index(drop=True), OUT, WIDTHS)
+
+
+def _spares(page: Page) -> None:
+    """Write the spares held by probability: units needed, held, and how sure it is that enough are up."""
+    rows = page.content.frame("spares", SPARES)
+    if len(rows):
+        section(page, "Spares by probability", len(SPARES))
+        list_block(page, rows.reset_index(drop=True), SPARES, WIDTHS)
 
 
 def _most(wide: pd.DataFrame, names: list[str]) -> list[float]:

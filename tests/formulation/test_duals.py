@@ -30,7 +30,7 @@ from small_scenarios import (
     solved,
 )
 from tiny_coefficients import costs, table, tiny
-from tiny_terms import contract_terms, failure_terms, source_and_resale_terms
+from tiny_terms import contract_terms, failure_terms, source_and_resale_terms, spare_terms
 
 from planner.coefficients import Coefficients
 from planner.coefficients.facility.colocation import Colocation
@@ -331,14 +331,28 @@ def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
             at_will(busy() | much_critical(8.0)), {"failure": "no hall", "product": "box", "site": "cloud"}, 0.01,
         ),
         "coincident_peak": (campus_only(), {"component": "4cp", "month": "2027-07"}, 0.1),
+        **dict.fromkeys(
+            ("spare_units", "spare_table"),
+            (at_will(busy() | spare_terms()), {"site": "cloud", "block": "day"}, 0.01),
+        ),
         "resold_units": (at_will(refreshing()), {"offer": "box purchase", "period": "t1"}, 0.01),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("family", ["concentration", "failure_capacity", "coincident_peak", "resold_units"])
+OF_NOTHING = [
+    "concentration",
+    "failure_capacity",
+    "coincident_peak",
+    "resold_units",
+    "spare_units",
+    "spare_table",
+]
+
+
+@pytest.mark.parametrize("family", OF_NOTHING)
 def test_a_dual_is_the_price_of_one_more_on_a_right_side_of_nothing(family):
     # A unit from a vendor beyond its share; a unit that stands after a loss; a kW less of a coincident peak;
-    # a unit of an old order to sell beside a newer one.
+    # a unit of an old order to sell beside a newer one; a unit that stands by; a unit the spares are enough for.
     frames, row, step = unlimited_rows()[family]
     model = build_model(tiny(**frames))
     solution = solve(model.problem, RELAXED)

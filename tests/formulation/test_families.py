@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tiny_coefficients import settings, table, tiny
-from tiny_terms import contract_terms, failure_terms, source_and_resale_terms
+from tiny_terms import contract_terms, failure_terms, source_and_resale_terms, spare_terms
 
 from planner.formulation.build import FAMILIES, SPEAKS_OF, build_model
 from planner.formulation.columns import build_columns
@@ -25,7 +25,7 @@ REGENERATE = "REGENERATE_GOLDEN" in os.environ
 
 @pytest.fixture(scope="module")
 def case():
-    return tiny(**contract_terms(), **failure_terms(), **source_and_resale_terms())
+    return tiny(**contract_terms(), **failure_terms(), **source_and_resale_terms(), **spare_terms())
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,10 @@ TERMS |= {"source_count", "source_bought", "source_share", "anything_ordered"}
 """Families of contract terms: they speak of the case with terms, all others of the plain one."""
 FAILED = {name for name in FAMILIES if name.startswith("failure_")}
 """Families of losses: they speak of the case with losses."""
+
+
+SPARED = {"spare_units", "spare_table", "spare_choice"}
+"""Families of spares by probability: boxes at the campus and in the cloud."""
 
 
 SPANNING = {"whole_replicas", "replica_units"}
@@ -81,6 +85,8 @@ def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
             case = tiny(**OPENINGS, **failure_terms())
         elif name in FAILED:
             case = tiny(**failure_terms())
+        elif name in SPARED:
+            case = tiny(**spare_terms())
         else:
             case = tiny(spans=SPANS) if name in SPANNING else ranked() if name in RANKED else tiny()
         columns = build_columns(case)
@@ -164,7 +170,7 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
         "unpowered",
         "replicas",
     }
-    bought |= {"failure_pool", "priority_full"}
+    bought |= {"failure_pool", "priority_full", "spare_level"}
     assert whole == {*bought, "open", "bill_tier_reached", "peak_block"}
     assert whole | fluid == {block.family for block in columns.blocks}
     assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier", "failure_pool"))
@@ -221,7 +227,10 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
     assert [block.family for block in model.problem.rows] == list(FAMILIES)
     bare = build_model(tiny(budgets=case.budgets.iloc[:0], supply=case.supply.iloc[:0]))
     missing = set(FAMILIES) - {block.family for block in bare.problem.rows}
-    assert missing == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING | FAILED | RANKED | OPENED
+    assert (
+        missing
+        == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING | FAILED | RANKED | OPENED | SPARED
+    )
 
 
 def test_the_objective_is_the_present_value_of_each_decision(case):

@@ -46,6 +46,7 @@ from planner.plan.audit.service import (
     priority_checks,
     quota_checks,
     service_checks,
+    spare_checks,
 )
 from planner.plan.bound import BOUND, with_units
 from planner.plan.plan import Plan
@@ -76,6 +77,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             service_checks.decode_balance,
             service_checks.capacity,
             service_checks.whole_replicas,
+            spare_checks.spare_confidence,
             pool_checks.utilisation_caps,
             pool_checks.pool_latency,
             service_checks.point_rates,

@@ -1,0 +1,68 @@
+"""Spares of a plan: the units needed at a place, those held, and how sure it is that enough of them are up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from planner.coefficients import Coefficients
+from planner.coefficients.service.spares import confidence_of, down_fraction
+from planner.formulation.blocks import ColumnIndex
+from planner.formulation.service_constraints import POOL_BLOCK, sized_runs
+from planner.inputs import Scenario
+from planner.plan.decided import decided
+
+POOL = ["product", "site", "cooling", "period"]
+SPARE_FRAME = [*POOL, "needed_units", "held_units", "spare_units", "down_fraction", "confidence_fraction"]
+ROUNDING = 1e-6
+"""A unit counts as whole within this."""
+
+
+def spare_frame(
+    scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray
+) -> pd.DataFrame:
+    """Return SPARE_FRAME: one row per place and period in which spares are held by probability.
+
+    needed_units         units to hold in the busiest block beside those rented by the hour, whole
+    held_units           units held throughout the period, times the share of time they are fed and kept, whole
+    spare_units          held_units - needed_units
+    down_fraction        share of time a unit is failed
+    confidence_fraction  P(Binomial(held_units, 1 - down_fraction) >= needed_units)
+    """
+    if c.spares.empty:
+        return pd.DataFrame(columns=SPARE_FRAME).astype(dict.fromkeys(SPARE_FRAME[4:], float))
+    unit = c.stands[["offer", "site", "cooling", "product", "availability_fraction", "unfailed_fraction"]]
+    running = decided(columns, values, "run", "busy")[["column", "busy"]]
+    need = sized_runs(c, columns).merge(running, on="column")
+    need = (need["units_per_busy_unit"] * need["busy"]).groupby([need[name] for name in POOL_BLOCK]).sum()
+    hourly = decided(columns, values, "rent_hour", "units").merge(unit, on=["offer", "site", "cooling"])
+    lent = (
+        (hourly["units"] * hourly["availability_fraction"])
+        .groupby([hourly[name] for name in POOL_BLOCK])
+        .sum()
+    )
+    most = (need - lent.reindex(need.index).fillna(0.0)).groupby(level=POOL).max().rename("needed")
+    parts = [decided(columns, values, family, "units") for family in ("installed", "rent")]
+    held = pd.concat(parts, ignore_index=True).merge(unit, on=["offer", "site", "cooling"])
+    there = (
+        (held["units"] * held["unfailed_fraction"])
+        .groupby([held[name] for name in POOL])
+        .sum()
+        .rename("held")
+    )
+    pools = c.spares[POOL].drop_duplicates().merge(most.reset_index(), on=POOL)
+    pools = pools[pools["needed"] > ROUNDING].merge(there.reset_index(), on=POOL, how="left")
+    needed = np.ceil(pools["needed"].to_numpy(float) - ROUNDING)
+    whole = np.floor(pools["held"].fillna(0.0).to_numpy(float) + ROUNDING)
+    down = pools["product"].map(down_fraction(scenario.tables["products"].set_index("product"))).astype(float)
+    sure = [
+        confidence_of(int(least), int(units - least), share)
+        for least, units, share in zip(needed, whole, down, strict=True)
+    ]
+    return pools.assign(
+        needed_units=needed,
+        held_units=whole,
+        spare_units=whole - needed,
+        down_fraction=down,
+        confidence_fraction=np.array(sure, dtype=float),
+    )[SPARE_FRAME]
