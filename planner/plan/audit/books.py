@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,16 +39,6 @@ class Books:
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         return self.plan.frames[name]
-
-    @cached_property
-    def _made(self) -> dict[Callable[[Any], Any], Any]:
-        return {}
-
-    def kept(self, make: Callable[[Any], Any]) -> Any:
-        """Return what a function makes of these books, made once."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return self._made[make]
 
     def headline(self, name: str) -> float:
         """Return a number of the headline; NaN where it is null or absent."""

@@ -147,18 +147,15 @@ def total(values: pd.Series | np.ndarray, frame: pd.DataFrame, key: Sequence[str
     text).
     """
     labels = [_label(frame[name]) for name in key]
-    return (
-        pd.Series(np.asarray(values, dtype=float), index=frame.index)
-        .groupby(labels, sort=False)
-        .sum(min_count=1)
-    )
+    summed = pd.Series(np.asarray(values, dtype=float), index=frame.index).groupby(labels, sort=False)
+    return summed.sum(min_count=1)
 
 
 def _label(column: pd.Series) -> pd.Series:
     """Return a label column fit to group by: numbers as they are, text with blanks as empty text."""
     if column.dtype.kind in "iufb":
         return column
-    text = column.astype("str")
+    text = column if column.dtype == "str" else column.astype("str")
     return text.fillna("") if text.hasnans else text
 
 

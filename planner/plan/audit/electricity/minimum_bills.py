@@ -18,17 +18,15 @@ from planner.plan.audit.electricity.month_bills import MONTH_LABEL, month_bills
 from planner.plan.audit.electricity.tariff_rows import YEARLY
 from planner.plan.audit.electricity.tier_bills import settled_kwh, tier_amounts
 from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, compare, total
 
 LABELS = ["site", "component", "period", "month"]
 
 
+@once
 def topups(books: Books) -> pd.DataFrame:
     """Return site, component, period, month, amount of every minimum bill, due month by due month."""
-    return books.kept(_topups)
-
-
-def _topups(books: Books) -> pd.DataFrame:
     stated, parts = books["sites"], []
     is_open = total(stated["open_fraction"], stated, ["site", "period"])
     for site, meter in books.site_hours.items():

@@ -14,6 +14,7 @@ from planner.plan.audit.electricity.bills import levied, minimum_rows
 from planner.plan.audit.electricity.coincident_bills import coincident_kw, owed_per_kw, ratchet_months
 from planner.plan.audit.electricity.tariff_rows import PER_DAY, charges, named_months, untiered
 from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, beside, compare, total
 from planner.units import MONTHS_PER_YEAR
 
@@ -36,15 +37,12 @@ TINY = 1e-9
 """Amounts below are no entry of the ledger."""
 
 
+@once
 def site_charges(books: Books) -> list[dict[Hashable, Any]]:
     """Return the demand charges of every own and colocation site, a ladder at its lowest tier.
 
     To the row are added ``site``, ``least_kw`` (the larger of minimum and share of the contract) and ``ratchet``.
     """
-    return books.kept(_site_charges)
-
-
-def _site_charges(books: Books) -> list[dict[Hashable, Any]]:
     sites = books.facts.sites
     rows = untiered(charges(books.facts, "demand"))
     found = []
@@ -82,6 +80,7 @@ def by_month(books: Books) -> set[tuple[str, str]]:
     }
 
 
+@once
 def owed_sites(books: Books) -> set[str]:
     """Return the sites that owe a least kW, or a share of a peak before the horizon, while they are open."""
     history = books.facts.scenario.tables["peak_history"]
@@ -105,6 +104,7 @@ def owed_sites(books: Books) -> set[str]:
     }
 
 
+@once
 def month_bills(books: Books) -> pd.DataFrame:
     """Return site, component, period, month, measured_kw, billed_kw, price_per_kw, looking back month by month.
 
@@ -114,10 +114,6 @@ def month_bills(books: Books) -> pd.DataFrame:
     ``owed`` and ``owed_value`` are what a month's peak is billed after the horizon. ``after`` are the months after it
     that a ratchet bills on peaks inside it, whatever is drawn then.
     """
-    return books.kept(_month_bills)
-
-
-def _month_bills(books: Books) -> pd.DataFrame:
     chosen = by_month(books)
     rows: list[dict] = []
     for row in site_charges(books):

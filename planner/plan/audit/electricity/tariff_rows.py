@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.once import once
 from planner.units import HOURS_PER_DAY, MONTHS_PER_YEAR
 
 Row = Mapping[Hashable, Any]
@@ -71,6 +72,7 @@ def paid_tariffs(facts: Facts) -> set[str]:
     return set(sites.loc[sites["kind"].ne("cloud"), "tariff"].dropna())
 
 
+@once
 def charges(facts: Facts, kind: str) -> list[dict[Hashable, Any]]:
     """Return the rows of a kind of charge that hold on some day of the horizon, in order of the table.
 

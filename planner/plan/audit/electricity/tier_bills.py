@@ -10,6 +10,7 @@ from planner.plan.audit.electricity.bills import demand_tiers, energy_tiers
 from planner.plan.audit.electricity.month_bills import month_bills
 from planner.plan.audit.facility.environment_checks import covered_kw
 from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.once import once
 
 
 def settled_kwh(books: Books, site: str) -> np.ndarray:
@@ -20,12 +21,9 @@ def settled_kwh(books: Books, site: str) -> np.ndarray:
     return (books.site_kw[site] - meter.kw(own)) * meter.weight
 
 
+@once
 def tier_amounts(books: Books) -> pd.DataFrame:
     """Return site, ladder, period, month, line, component, amount and the same before levies (``bare``)."""
-    return books.kept(_tier_amounts)
-
-
-def _tier_amounts(books: Books) -> pd.DataFrame:
     bills, parts = month_bills(books), []
     for site, meter in books.site_hours.items():
         tariff = books.facts.sites["tariff"][site]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.once import once
 from planner.plan.audit.report import keyed
 
 SITE_PERIOD = ["site", "period"]
@@ -22,6 +23,7 @@ def contracts(books: Books) -> list[Row]:
     return own[own["site"].isin(tables["colo_ramp"]["site"])].to_dict("records")
 
 
+@once
 def bound_sites(books: Books) -> set[str]:
     """Return the sites whose contract starts when they open."""
     return {row["site"] for row in contracts(books) if pd.isna(row["start_date"])}

@@ -16,6 +16,7 @@ from planner.plan.audit.facility.colocation import contract_starts, contracted_o
 from planner.plan.audit.facility.path import MODULE, lead
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
 from planner.plan.audit.money.site_costs import costly_sites, hall_readiness, retrofit_dates
+from planner.plan.audit.once import once
 from planner.plan.audit.orders.last_days import days_of_weeks
 from planner.plan.audit.orders.standing import STAND, standing
 from planner.plan.audit.report import Check, compare, total
@@ -110,6 +111,7 @@ def _power_on(books: Books, site: str, day: str) -> tuple[float, float]:
     return float(own["usable_kw"].iloc[-1]), 0.0 if pd.isna(extra) else float(extra)
 
 
+@once
 def _days(books: Accounts) -> pd.DataFrame:
     """Return site, day, period on which something is under test, the share kept free, and whether the site is open."""
     table = books.under_test[["site", "day", "period"]].drop_duplicates(ignore_index=True)

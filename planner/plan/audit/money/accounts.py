@@ -110,33 +110,23 @@ class Accounts(Books):
         return under_test(self)
 
     @cached_property
-    def _kept(self) -> dict[tuple[str, Source], pd.DataFrame]:
-        return {}
-
-    @property
     def ledger(self) -> pd.DataFrame:
-        """Return every cost entry: its labels, amount, discount_factor, discounted, in_objective."""
-        parts = [self.entries_of(source) for source in dict.fromkeys(SOURCES.values())]
-        return pd.concat(parts, ignore_index=True)
-
-    def entries_of(self, source: Source) -> pd.DataFrame:
-        """Return the entries of one source, valued, made once.
+        """Return every cost entry: its labels, amount, discount_factor, discounted, in_objective.
 
         Paid at the start of the period, in its middle, or at the end of the horizon; the value of optional
         demand counts in the objective ``cost`` only, sunk book value never.
         """
-        if ("entries", source) not in self._kept:
-            entries = self._risen(source(self))
-            factor = np.select(
-                [entries["kind"].eq("sunk"), entries["timing"].eq("start"), entries["timing"].eq("mid")],
-                [1.0, self.period_of(entries, "discount_start"), self.period_of(entries, "discount_mid")],
-                default=self.period_of(entries, "discount_end"),
-            )
-            counted = counts_in_objective(entries["kind"], self.plan.headline.get("minimised"))
-            self._kept["entries", source] = entries.assign(
-                discount_factor=factor, discounted=entries["amount"] * factor, in_objective=counted
-            )
-        return self._kept["entries", source]
+        parts = [source(self) for source in dict.fromkeys(SOURCES.values())]
+        entries = self._risen(pd.concat(parts, ignore_index=True))
+        factor = np.select(
+            [entries["kind"].eq("sunk"), entries["timing"].eq("start"), entries["timing"].eq("mid")],
+            [1.0, self.period_of(entries, "discount_start"), self.period_of(entries, "discount_mid")],
+            default=self.period_of(entries, "discount_end"),
+        )
+        counted = counts_in_objective(entries["kind"], self.plan.headline.get("minimised"))
+        return entries.assign(
+            discount_factor=factor, discounted=entries["amount"] * factor, in_objective=counted
+        )
 
     def _risen(self, entries: pd.DataFrame) -> pd.DataFrame:
         """Return entries with the amounts of lines that rise by a setting at what they are when they are paid.
@@ -157,25 +147,23 @@ class Accounts(Books):
             grown[chosen] = np.exp(years[chosen] * np.log(level))
         return entries.assign(amount=entries["amount"] * grown)
 
-    def lines_of(self, source: Source) -> pd.DataFrame:
-        """Return the lines of one source in the plan's ledger beside the recomputed ones, made once.
+    @cached_property
+    def lines(self) -> pd.DataFrame:
+        """Return the plan's ledger beside the recomputed one.
 
         Returns
         -------
         DataFrame: LEDGER_KEY, quantity (amount, discounted), left (plan), right (recomputed).
         """
-        if ("lines", source) not in self._kept:
-            names = [line for line, maker in SOURCES.items() if maker is source]
-            stated, own = self["costs"], self.entries_of(source)
-            stated = stated[stated["line"].isin(names)]
-            parts = [
-                beside(
-                    total(stated[quantity], stated, LEDGER_KEY), total(own[quantity], own, LEDGER_KEY)
-                ).assign(quantity=quantity)
-                for quantity in ("amount", "discounted")
-            ]
-            self._kept["lines", source] = pd.concat(parts, ignore_index=True)
-        return self._kept["lines", source]
+        stated, own = self["costs"], self.ledger
+        known = stated[stated["line"].isin(list(SOURCES))]
+        parts = [
+            beside(total(known[quantity], known, LEDGER_KEY), total(own[quantity], own, LEDGER_KEY)).assign(
+                quantity=quantity
+            )
+            for quantity in ("amount", "discounted")
+        ]
+        return pd.concat(parts, ignore_index=True)
 
 
 def counts_in_objective(kind: pd.Series, minimised: object) -> pd.Series:

@@ -18,8 +18,7 @@ def cost_line(line: str, books: Accounts) -> Check:
 
     Both the amount paid and its present value are compared, the latter under the quantity ``discounted``.
     """
-    rows = books.lines_of(SOURCES[line])
-    rows = rows[rows["line"] == line].drop(columns="line")
+    rows = books.lines[books.lines["line"].eq(line)].drop(columns="line")
     return compare(f"cost {line}", line, rows, "==")
 
 

@@ -14,6 +14,7 @@ from planner.plan.audit.electricity.month_bills import by_month, month_entries, 
 from planner.plan.audit.facility.colo_rent import bound_sites
 from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.money.hardware_costs import entries, sinking_fund
+from planner.plan.audit.once import once
 from planner.plan.audit.report import total
 from planner.units import BYTES_PER_GB, G_PER_KG, KG_PER_TONNE, SECONDS_PER_HOUR
 
@@ -170,12 +171,9 @@ def opening_entries(books: Books) -> pd.DataFrame:
     )
 
 
+@once
 def fixed_bills(books: Books) -> pd.Series:
     """Return what the fixed charges of each site's tariff bill in each period, index (site, period)."""
-    return books.kept(_fixed_bills)
-
-
-def _fixed_bills(books: Books) -> pd.Series:
     tariff = books.facts.sites["tariff"]
     parts = [fixed_amounts(books.facts, tariff[site]).assign(site=site) for site in books.site_hours]
     rows = (
@@ -186,6 +184,7 @@ def _fixed_bills(books: Books) -> pd.Series:
     return rows.groupby(["site", "period"])["amount"].sum()
 
 
+@once
 def costly_sites(books: Books) -> pd.DataFrame:
     """Return the sites where some cost comes with being open: amounts once and by year."""
     sites = books.facts.sites

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.facts import HOSTED, LOT, RENTED, Facts, at
+from planner.plan.audit.once import once
 from planner.units import HOURS_PER_DAY, HOURS_PER_YEAR
 
 STAND = ["offer", "site", "cooling"]
@@ -155,6 +156,7 @@ def _listed(lists: pd.Series, values: pd.Series) -> np.ndarray:
     )
 
 
+@once
 def lowest_purchase_price(facts: Facts) -> pd.Series:
     """Return the least purchase price of each product today among offers that some site can take, index
     product.
