@@ -19,6 +19,7 @@ from planner.inputs.checks import check_scenario
 from planner.inputs.checks.columns import check_columns
 from planner.inputs.located import Located, RawScenario, cell_text
 from planner.inputs.merge import merge
+from planner.inputs.names import with_known_names
 from planner.inputs.overrides import apply_overrides, split_overrides
 from planner.inputs.parse import Rows, empty_table, parse_table, raw_from_rows
 from planner.inputs.policies import parse_settings
@@ -116,6 +117,7 @@ def build_scenario(
     faults += merge_faults if settings else []
     merged, override_faults = apply_overrides(merged, for_tables)
     faults += override_faults
+    merged = with_known_names(merged)
     found, warnings = check_scenario(
         merged, shipped, policies, source.settings_where, settings is not None, part
     )

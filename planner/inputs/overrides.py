@@ -17,6 +17,7 @@ from planner.errors import Fault
 from planner.inputs.cells import clean, nearest, typed_column
 from planner.inputs.checks.columns import check_columns
 from planner.inputs.located import NO_ROW, Located, concatenate
+from planner.inputs.names import KINDS, Names, kind_of, names_of
 from planner.inputs.parse import parse_table, raw_from_rows
 from planner.tables import TABLES
 
@@ -65,7 +66,8 @@ def apply_overrides(
     """Return the merged tables with the values set, and the faults of doing so."""
     changed = dict(merged)
     faults: list[Fault] = []
-    for override in overrides:
+    for stated in overrides:
+        override = _with_named_key(changed, stated)
         if override.adds:
             changed, found = _with_row(changed, override)
             faults += found
@@ -83,6 +85,31 @@ def apply_overrides(
             if not found:
                 changed[override.table] = located
     return changed, faults
+
+
+def _key_names(merged: Mapping[str, Located], table_name: str) -> list[Names | None]:
+    """Return, per part of a table's key, the names of the chips, models or engines it may be; None for other parts."""
+    kinds = [
+        kind_of(TABLES[table_name][name])
+        or next((k for k, v in KINDS.items() if (v, k) == (table_name, name)), None)
+        for name in TABLES[table_name].key
+    ]
+    return [
+        names_of(kind, merged[KINDS[kind]].frame[kind].dropna(), merged["aliases"].frame) if kind else None
+        for kind in kinds
+    ]
+
+
+def _with_named_key(merged: Mapping[str, Located], override: Override) -> Override:
+    """Return an override whose key names chips, models and engines as their tables do."""
+    if override.table not in TABLES or _named_rows(_key_texts(merged[override.table]), override.key):
+        return override
+    names = _key_names(merged, override.table)
+    parts = override.key.split("|")
+    if len(parts) != len(names) or not any(names):
+        return override
+    found = [known.find(part) or part if known else part for part, known in zip(parts, names, strict=True)]
+    return replace(override, key="|".join(found))
 
 
 def _with_row(merged: Mapping[str, Located], override: Override) -> tuple[dict[str, Located], list[Fault]]:
@@ -136,6 +163,9 @@ def _unknown_place(merged: Mapping[str, Located], override: Override) -> Fault |
     keys = _key_texts(merged[override.table])
     if not _named_rows(keys, override.key):
         wanted = "|".join(table.key)
+        names = _key_names(merged, override.table)
+        if len(names) == 1 and names[0] is not None:
+            return Fault(override.where, names[0].advice(override.key), value=override.key)
         return Fault(
             override.where, f"unknown key ({wanted}) of {override.table}{nearest(override.key, keys)}"
         )

@@ -83,7 +83,7 @@ CONFLICTS = Table(
 
 ALIASES = Table(
     "aliases",
-    "foreign spellings of chips, models and regions",
+    "foreign spellings of chips, models, engines and regions",
     ("kind", "alias"),
     (
         choice("kind", "what is named", ("chip", "model", "region", "engine")),

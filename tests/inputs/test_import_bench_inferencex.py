@@ -98,7 +98,9 @@ def test_rows_of_the_first_writer_have_no_input_rate(tmp_path):
         ({"framework": "vllm", "hw": "mi300x"}, "vllm-rocm-fp8"),
         ({"framework": "vllm", "model": "openai/gpt-oss-120b", "precision": "fp4"}, "vllm-mxfp4"),
         ({"framework": "in-house"}, None),
-        ({"framework": "sglang", "hw": "mi300x"}, None),
+        ({"framework": "sglang", "hw": "mi300x"}, "sglang-rocm-fp8"),
+        ({"framework": "vllm", "hw": "mi355x", "precision": "fp4"}, "vllm-rocm-fp4"),
+        ({"framework": "trt", "hw": "mi300x"}, None),
     ],
 )
 def test_the_engine_follows_from_framework_precision_and_chip(tmp_path, changed, engine):

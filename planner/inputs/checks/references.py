@@ -10,6 +10,7 @@ from planner.errors import Fault
 from planner.inputs.cells import nearest
 from planner.inputs.checks.view import View
 from planner.inputs.located import Located
+from planner.inputs.names import kind_of, names_of
 from planner.tables import TABLES, Column
 
 
@@ -42,6 +43,10 @@ def unknown_keys(view: View, located: Located, column: Column, settings_readable
     wide = set(shipped.frame[target_column].dropna()) if unknown and shipped is not None else set()
     if not settings_readable and TABLES[table_name].scope == "candidate":
         unknown = [(at, word) for at, word in unknown if word not in wide]
+    kind = kind_of(column)
+    if kind is not None and unknown:
+        names = names_of(kind, target.frame[target_column].dropna(), view.frame("aliases"))
+        return [located.fault(at, column.name, names.advice(word), word) for at, word in unknown]
     return [
         located.fault(at, column.name, _advice(word, table_name, here, wide), word) for at, word in unknown
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,19 +10,15 @@ import pandas as pd
 
 from planner.inputs.catalog import shipped_catalog
 from planner.inputs.cells import nearest
+from planner.inputs.names import KINDS, Names, names_of
 from planner.inputs.parse import typed_frame
 from planner.inputs.read import read_tables
 
-TABLES_WITH_KEYS: Mapping[str, str] = {
-    "chip": "chips",
-    "product": "products",
-    "model": "models",
-    "engine": "engines",
-}
+TABLES_WITH_KEYS: Mapping[str, str] = {**KINDS, "product": "products"}
 
 
 class UnknownKeyError(Exception):
-    """A name that is no key and no known spelling of one; the message lists the nearest."""
+    """A name that is no key and no known spelling of one, or of several; the message lists the nearest."""
 
 
 @dataclass(frozen=True)
@@ -35,28 +30,27 @@ class KnownKeys:
     tables
         chips, products, models, engines, software_eras, indexed by key; the scenario's rows replace shipped
         ones of the same key.
-    spellings
-        Kind (chip, model) to spelling in small letters to key.
+    names
+        Kind (chip, model, engine) to how its keys may be spelt.
     """
 
     tables: Mapping[str, pd.DataFrame]
-    spellings: Mapping[str, Mapping[str, str]]
+    names: Mapping[str, Names]
 
     def find(self, kind: str, name: str) -> str:
-        """Return the key that a name or a foreign spelling of it stands for.
-
-        The owner before a slash (``meta-llama/...``) may be missing from the spellings.
-        """
+        """Return the key that a name or a foreign spelling of it stands for (see ``planner.inputs.names``)."""
         known = self.tables[TABLES_WITH_KEYS[kind]].index
-        if name in known:
-            return name
-        spellings = {key.lower(): key for key in known} | dict(self.spellings.get(kind, {}))
-        for spelling in (name.lower(), name.rsplit("/", 1)[-1].lower()):
-            if spelling in spellings:
-                return spellings[spelling]
-        close = difflib.get_close_matches(name.rsplit("/", 1)[-1].lower(), spellings, n=1)
-        hint = f"; nearest known: {spellings[close[0]]!r}" if close else nearest(name, known)
-        raise UnknownKeyError(f"unknown {kind}{hint}")
+        if kind not in self.names:
+            if name in known:
+                return name
+            raise UnknownKeyError(f"unknown {kind}{nearest(name, known)}")
+        names = self.names[kind]
+        found = names.candidates(name)
+        if len(found) > 1:
+            raise UnknownKeyError(names.advice(name))
+        if not found:
+            raise UnknownKeyError(f"unknown {kind}{names.near(name)}")
+        return found[0]
 
     def fact(self, kind: str, key: str, column: str) -> str | None:
         """Return a text of a row, None when blank."""
@@ -80,11 +74,8 @@ def known_keys(scenario: str | None = None) -> KnownKeys:
     aliases = shipped["aliases"]
     if "aliases" in own:
         aliases = pd.concat([aliases, typed_frame("aliases", own["aliases"])])
-    spellings = {
-        kind: dict(zip(rows["alias"].str.lower(), rows["name"], strict=True))
-        for kind, rows in aliases.groupby("kind")
-    }
-    return KnownKeys(tables, spellings)
+    names = {kind: names_of(kind, tables[table].index, aliases) for kind, table in KINDS.items()}
+    return KnownKeys(tables, names)
 
 
 def _merged(name: str, shipped: pd.DataFrame, own: pd.DataFrame | None) -> pd.DataFrame:

@@ -208,7 +208,8 @@ def configuration(
 def fitting_engine(keys: KnownKeys, chip: str, model: str, precision: str, framework: str) -> str | None:
     """Return the one engine for framework, precision, chip maker and model; None when there is none or several.
 
-    A model published in MXFP4 is written as ``fp4``; its engines are those made for it.
+    MXFP4 is written as ``fp4``: of a model published in it the engines made for it are meant, on chips of makers
+    without another FP4 format their general ones.
     """
     software = next((name for part, name in FRAMEWORKS.items() if part in framework), None)
     vendor = keys.fact("chip", chip, "vendor")
@@ -218,9 +219,11 @@ def fitting_engine(keys: KnownKeys, chip: str, model: str, precision: str, frame
     for engine, row in keys.tables["engines"].iterrows():
         if not str(row["software"]).startswith(software) or (row["vendors"] and vendor not in row["vendors"]):
             continue
-        if row["models"] and model in row["models"] and str(row["weight_precision"]).endswith(precision):
+        if not str(row["weight_precision"]).endswith(precision):
+            continue
+        if row["models"] and model in row["models"]:
             special.append(str(engine))
-        if not row["models"] and row["weight_precision"] == precision:
+        if not row["models"]:
             general.append(str(engine))
     chosen = special or general
     return chosen[0] if len(chosen) == 1 else None

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from planner.inputs.catalog import shipped_catalog
+from planner.inputs.names import Names, names_of
 from planner.inputs.parse import typed_frame
 from planner.inputs.read import read_tables
 
@@ -24,17 +25,22 @@ class PriceNames:
     ----------
     chips, products
         Tables indexed by key; the scenario's rows replace shipped ones.
-    spellings
-        Kind (chip, region) to spelling to key.
+    chip_names
+        How chips may be spelt.
+    regions
+        Spelling of a region, or its key, to the key.
     """
 
     chips: pd.DataFrame
     products: pd.DataFrame
-    spellings: Mapping[str, Mapping[str, str]]
+    chip_names: Names
+    regions: Mapping[str, str]
 
     def find(self, kind: str, name: str) -> str | None:
-        """Return the key a name stands for, None when it is unknown."""
-        return self.spellings[kind].get(name.strip().lower())
+        """Return the key a chip's or region's name stands for, None when it is unknown or fits several."""
+        if kind == "chip":
+            return self.chip_names.find(name)
+        return self.regions.get(name.strip().lower())
 
     def hosted_product(self, chip: str, chips_per_unit: int) -> str | None:
         """Return the product that is an instance of so many chips, None when the catalogue has none."""
@@ -52,13 +58,12 @@ def price_names(scenario: str | None = None) -> PriceNames:
         shipped = shipped_catalog()[name].frame
         tables[name] = pd.concat([typed_frame(name, own[name]), shipped]) if name in own else shipped
     aliases = tables["aliases"].drop_duplicates(["kind", "alias"])
-    spellings = {}
-    for kind, table in (("chip", "chips"), ("region", "regions")):
-        listed = aliases[aliases["kind"] == kind]
-        foreign = dict(zip(listed["alias"].str.lower(), listed["name"], strict=True))
-        spellings[kind] = foreign | {str(key).lower(): str(key) for key in tables[table][kind]}
+    listed = aliases[aliases["kind"].eq("region")]
+    regions = dict(zip(listed["alias"].str.lower(), listed["name"], strict=True))
+    regions |= {str(key).lower(): str(key) for key in tables["regions"]["region"]}
+    chip_names = names_of("chip", tables["chips"]["chip"], aliases)
     keyed = {name: tables[name].drop_duplicates(name[:-1]).set_index(name[:-1]) for name in NEEDED[1:]}
-    return PriceNames(keyed["chips"], keyed["products"], spellings)
+    return PriceNames(keyed["chips"], keyed["products"], chip_names, regions)
 
 
 def slug(text: str) -> str:
