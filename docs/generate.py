@@ -79,7 +79,7 @@ def readers(table: Table, column: Column) -> str:
     parts = [
         f"{kinds.name} {' or '.join(words)}"
         for kinds in table.kinds
-        if (words := [word for word in kinds.words if word in column.used_for])
+        if (words := kinds.reading(column))
     ]
     last = "warned of" if column.unused == "warning" else "refused"
     return f". **Only for** {', and '.join(parts)}; {last} elsewhere" if parts else ""

@@ -364,10 +364,12 @@ DEPRECIATION = Table(
     kinds=(
         Kinds("book_method", "book_method", ("straight_line", "declining_balance", "macrs")),
         Kinds("tax_method", "tax_method", ("as_books", "straight_line", "macrs")),
+        Kinds("a tax_method that is", "tax_method ?", ("stated", "blank")),
     ),
     only_for={
         "declining_balance": "declining_ratio",
-        "straight_line declining_balance": "book_residual_fraction",
+        "book_method=straight_line book_method=declining_balance": "book_residual_fraction",
+        "tax_method=straight_line tax_method=macrs stated": "tax_life_years",
     },
 )
 

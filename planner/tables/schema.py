@@ -83,6 +83,10 @@ class Kinds:
     by: str
     words: tuple[str, ...]
 
+    def reading(self, column: Column) -> list[str]:
+        """Return the kinds that read a column: all its words of this way, or none where it does not matter to it."""
+        return [word for word in self.words if {word, f"{self.by}={word}"} & set(column.used_for)]
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -91,8 +95,8 @@ class Table:
     ``library`` tables are shipped and merged by key with the scenario's rows (the scenario's row wins);
     ``candidate`` tables are shipped too, but only the keys a scenario's settings name become part of it;
     ``scenario`` tables hold the scenario's own rows only. ``kinds`` tell its rows apart by what they read;
-    ``only_for`` names, by kinds, the columns that rows of other kinds do not read (see ``Column.used_for``), of which
-    ``only_warned`` are not refused there and ``zero_says`` not even as a 0; names are separated by blanks.
+    ``only_for`` names, by kinds, the columns that rows of other kinds do not read (see ``Column.used_for``; a word that
+    two columns share is written ``column=word``), of which ``only_warned`` are not refused there and ``zero_says`` not even as a 0; names are separated by blanks.
     """
 
     name: str

@@ -78,6 +78,19 @@ def test_a_method_without_the_ratio_does_not_read_it():
     assert "only for declining_balance" in refusal(depreciation=[row])
 
 
+@pytest.mark.parametrize("tax", ["as_books", "straight_line", "macrs"])
+def test_a_residual_in_the_books_stands_beside_every_method_for_tax(tax):
+    row = {"asset_class": "box", "book_method": "straight_line", "book_residual_fraction": 0.1, **SAID}
+    life = {} if tax == "as_books" else {"tax_life_years": 5}
+    case(depreciation=[row | {"tax_method": tax} | life])
+
+
+@pytest.mark.parametrize("method", [{}, {"tax_method": "as_books"}])
+def test_a_life_for_tax_needs_a_method_of_its_own(method):
+    row = {"asset_class": "box", "book_method": "straight_line", "tax_life_years": 5, **method, **SAID}
+    assert "column tax_life_years: '5': not used" in refusal(depreciation=[row])
+
+
 def test_shipped_rows_state_nothing_that_nothing_reads():
     tables = shipped_catalog()
     view = View(tables, tables, Settings(name="all", discount_rate_fraction=0.0), "settings")

@@ -39,7 +39,7 @@ def reads(view: View, name: str, column: Column) -> tuple[np.ndarray, pd.Series]
     count = len(view.frame(name))
     used, said = np.ones(count, dtype=bool), pd.Series("", index=view.frame(name).index, dtype=object)
     for kinds in TABLES[name].kinds:
-        named = [word for word in kinds.words if word in column.used_for]
+        named = kinds.reading(column)
         if not named:
             continue
         kind = kind_of_rows(view, name, kinds)
