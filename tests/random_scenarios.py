@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from plan_cases import HOURS, SAID, Rows, base_tables, cloud_offer, flat, point, scenario_of, workload
+from random_terms import TERMS, money_settings
 
 from planner.errors import InputError, PlannerError
 from planner.inputs import Scenario
@@ -66,12 +67,13 @@ def draw(seed: int) -> Drawn:
     _services(dice, tables)
     _places(dice, tables)
     _offers(dice, tables)
-    for feature, odds in FEATURES.items():
+    for feature, odds in (FEATURES | TERMS).items():
         if dice.random() < odds:
             feature(dice, tables)
     if dice.random() < 0.3:
         settings |= {"defer_demand": True}
-    return Drawn(tables, settings, baselines=bool(dice.random() < 0.3))
+    settings |= money_settings(dice) if dice.random() < 0.6 else {}
+    return Drawn(tables, settings, baselines=bool(dice.random() < 0.15))
 
 
 def _settings(dice: Draw) -> dict[str, Any]:
@@ -168,13 +170,13 @@ def _places(dice: Draw, tables: Tables) -> None:
     steps = [{"site": "hall", "from_date": f"{first - pd.DateOffset(months=2):%Y-%m-%d}", "usable_kw": 120}]
     if dice.random() < 0.6:
         later = first + pd.DateOffset(days=int(dice.integers(1, 500)))
-        steps.append({"site": "hall", "from_date": f"{later:%Y-%m-%d}", "usable_kw": 900})
+        steps.append({"site": "hall", "from_date": f"{later:%Y-%m-%d}", "usable_kw": 390})
     tables["site_power"] = steps
     if dice.random() < 0.5:
         tables["facility_options"].append({"site": "hall", "cooling": "liquid", "capacity_kw": 200})
     if dice.random() < 0.4:
         _owned(dice, tables, first)
-    if dice.random() < 0.8:
+    if dice.random() < 0.93:
         tables["sites"].append({"site": "cloud", "region": "west", "kind": "cloud", **SAID})
 
 
@@ -238,7 +240,7 @@ def _offers(dice: Draw, tables: Tables) -> None:
         )
     if any(row["kind"] == "cloud" for row in tables["sites"]):
         rows += _cloud_offers(dice)
-    kept = [row for row in rows if dice.random() < 0.8]
+    kept = [row for row in rows if dice.random() < 0.8 or row["offer"] == "hour box"]
     tables["offers"] = kept or rows[:1]
 
 
@@ -286,6 +288,7 @@ def _tiers(dice: Draw, tables: Tables) -> None:
     offers = [row["offer"] for row in tables["offers"] if row["mode"] in modes]
     if offers:
         offer = str(dice.choice(offers))
+        next(row for row in tables["offers"] if row["offer"] == offer)["resale_fraction"] = None
         tables["offer_tiers"] = [
             {"offer": offer, "from_units": 3, "discount_fraction": 0.08, **terms},
             {"offer": offer, "from_units": 6, "discount_fraction": 0.15, **terms},
@@ -297,7 +300,7 @@ def _budgets(dice: Draw, tables: Tables) -> None:
     for kind in ("capex", "opex", "total"):
         if dice.random() < 0.5:
             period = str(dice.choice(_names(tables))) if dice.random() < 0.5 else None
-            limit = float(dice.choice([300_000, 3e6, 5e7]))
+            limit = float(dice.choice([3e5, 6e6, 1e7, 3e7, 5e7, 1e8]))
             business = "b0" if dice.random() < 0.2 else None
             rows.append(
                 {"budget": kind, "kind": kind, "period": period, "limit": limit, "business": business}
@@ -356,7 +359,8 @@ def _generators(dice: Draw, tables: Tables) -> None:
     tables["bridging_power"] = [
         {"site": "hall", "generator": "gas", "max_kw": 300, "rent_per_kw_month": 30, "fuel_per_kwh": 0.12}
         | {"lead_weeks": int(dice.choice([0, 10])), "currency": "EUR"}
-        | _some(dice, min_term_months=7, gco2_per_kwh=500)
+        | {"gco2_per_kwh": 500}
+        | _some(dice, min_term_months=7)
     ]
 
 
@@ -393,7 +397,12 @@ def _profile(dice: Draw, tables: Tables) -> None:
 
 def _limits(dice: Draw, tables: Tables) -> None:
     tables["resource_limits"] = [
-        {"limit": "carbon", "kind": "carbon_t", "site": "hall", "amount": float(dice.choice([50, 5_000]))}
+        {
+            "limit": "carbon",
+            "kind": "carbon_t",
+            "site": "hall",
+            "amount": float(dice.choice([50, 900, 5_000, 9_000])),
+        }
     ]
 
 
