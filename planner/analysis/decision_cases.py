@@ -22,6 +22,7 @@ PRICE_SHIFT = 0.2
 """Share by which prices move in the price cases (unsourced choice; stated in the name of the case)."""
 SUPPLY_CUT = 0.5
 """Share of a vendor's units that stays in a supply cut (unsourced choice; stated in the name of the case)."""
+HALF_RENTED = "half of the supply on demand and spot"
 BY_RATE = ("prefill_balance", "decode_balance", "failure_prefill", "failure_decode", "failure_pool")
 """Constraint families that read the rates of operating points."""
 
@@ -84,8 +85,12 @@ def cut_supply(scenario: Scenario, vendor: str, orders: pd.DataFrame, share: flo
     orders
         Orders of the plan: offer, period, units.
     """
+    return _cut(scenario, scenario.tables["offers"]["vendor"] == vendor, orders, share)
+
+
+def _cut(scenario: Scenario, own: pd.Series, orders: pd.DataFrame, share: float) -> Scenario:
+    """Return the scenario with a share of the units of the offers marked: stated ones, else the most the plan takes."""
     offers, supply = scenario.tables["offers"], scenario.tables["supply"]
-    own = offers["vendor"] == vendor
     most = orders.groupby(["offer", "period"])["units"].sum().groupby("offer").max()
     limit = offers["supply_units_per_period"].astype(float).fillna(offers["offer"].map(most))
     named = supply["offer"].isin(offers.loc[own, "offer"])
@@ -97,6 +102,22 @@ def cut_supply(scenario: Scenario, vendor: str, orders: pd.DataFrame, share: flo
         "supply": supply.assign(units=units.where(~named, np.floor(units * share))),
     }
     return replace(scenario, tables=tables)
+
+
+def half_rented(scenario: Scenario, orders: pd.DataFrame) -> dict[str, Scenario]:
+    """Return the case in which half of what is rented on demand or spot can be had, of every vendor at once; none
+    where the plan rents nothing.
+
+    Half of the units stated or estimated for a period, of the most the plan takes in one where nobody said any.
+
+    Parameters
+    ----------
+    orders
+        Orders of the plan: offer, mode, period, units.
+    """
+    if not (orders["mode"].isin(RENTED) & orders["units"].gt(0.0)).any():
+        return {}
+    return {HALF_RENTED: _cut(scenario, scenario.tables["offers"]["mode"].isin(RENTED), orders, SUPPLY_CUT)}
 
 
 def delayed(scenario: Scenario, offer: str, weeks: float) -> Scenario:

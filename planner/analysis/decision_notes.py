@@ -31,8 +31,9 @@ def notes(study: Study, whole: bool) -> dict[str, str]:
         f"which at least one unit of its offer is ordered by then{worth}",
         "break_even": f"price at which the quantity in the plan changes, by Newton's method; {how}; a tolerance is by "
         f"how much the price may be off as plans are known to cost within a gap of {gap:g} only",
-        "cases": f"prices moved by {shift}, forecasts and lead times as the inputs give them; each with the cost of "
-        f"its own tokens; {how}",
+        "cases": f"prices moved by {shift}, forecasts and lead times as the inputs give them, {cases.SUPPLY_CUT:.0%} "
+        "of the units on demand and spot that the inputs give, of the most the plan takes in a period where they give "
+        f"none; each with the cost of its own tokens; {how}",
         "case_units": "units ordered in each case",
         "cost_of_delay": "nothing ordered before the period named, rent allowed, for every period of the first year; "
         f"per month: what the last period of waiting adds; {how}{worth}",

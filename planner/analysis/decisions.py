@@ -151,7 +151,8 @@ class _Decisions(Inquiry):
 
     @cached_property
     def named(self) -> dict[str, Any]:
-        return cases.named_cases(self.plan.scenario)
+        half = {} if self.bound else cases.half_rented(self.plan.scenario, self.plan["orders"])
+        return {**cases.named_cases(self.plan.scenario), **half}
 
     @cached_property
     def asked(self) -> list[str]:

@@ -26,6 +26,9 @@ def used_rows(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> Iterato
     chips = set(tables["products"].loc[tables["products"]["product"].isin(products), "chip"].dropna())
     coolings = set(frames["fleet"]["cooling"])
     tariffs = set(tables["sites"].loc[tables["sites"]["site"].isin(sites), "tariff"].dropna())
+    ordered = pd.MultiIndex.from_frame(frames["orders"][["offer", "period"]])
+    supply = tables["supply"]
+    yield "supply", supply[pd.MultiIndex.from_frame(supply[["offer", "period"]]).isin(ordered)]
     chosen = {
         "products": ("product", products),
         "offers": ("offer", offers),

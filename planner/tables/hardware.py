@@ -309,12 +309,13 @@ OFFERS = Table(
 
 SUPPLY = Table(
     "supply",
-    "confirmed units by offer and period; overrides the offer's own limit",
+    "units that can be had by offer and period, confirmed or estimated; overrides the offer's own limit",
     ("offer", "period"),
     (
         key("offer", "which offer", "offers.offer"),
         key("period", "which period", "periods.period"),
         number("units", "units", "most units that can be ordered or rented in the period", required=True),
+        *provenance(required=False),
     ),
     scope="scenario",
 )

@@ -264,6 +264,31 @@ def test_a_slower_box_leaves_the_plan_and_a_cut_vendor_costs_more():
     assert limits["old"] == 10
 
 
+def test_half_of_what_is_rented_is_a_case_of_its_own():
+    # Eight units: five of the ten stated at 1, half of the eight taken at 2 where nobody said how many there are.
+    tables = {
+        "periods": case.one_hour(),
+        "sites": [case.cloud()],
+        "offers": [
+            case.rental("near", price=1.0),
+            case.rental("far", price=2.0),
+            case.rental("dear", price=9.0),
+        ],
+        "supply": [{"offer": "near", "period": "hour", "units": 10}],
+        "demand": case.demand(["hour"], 14.0),
+    }
+    asked = Study.of(case.scenario(tables, accept=["offers/dear/price"]), EXACT)
+    orders = pd.DataFrame(
+        {"offer": ["near", "far"], "mode": "on_demand", "period": "hour", "units": [10.0, 4.0]}
+    )
+    (half,) = cases.half_rented(asked.scenario, orders).items()
+    assert half[0] == "half of the supply on demand and spot"
+    # Five at 1, two at 2 and seven at 9 instead of ten at 1 and four at 2.
+    assert answer(asked, asked.scenario, True).cost == pytest.approx(18)
+    assert answer(asked, half[1], True).cost == pytest.approx(5 + 4 + 63)
+    assert cases.half_rented(asked.scenario, orders.assign(mode="purchase")) == {}
+
+
 @pytest.mark.study
 def test_the_decisions_of_a_plan_as_tables_workbook_and_kept_pieces(tmp_path):
     plan = run_plan(three_offers(), EXACT)

@@ -77,6 +77,28 @@ def test_limits_of_offers_and_of_their_vendor_are_stated_supply():
         assert solved(case).headline["warnings"] == []
 
 
+def test_an_estimate_of_the_supply_is_told_as_one_and_stands_among_the_assumptions():
+    estimate = _estimated()
+    (row,) = estimate["unstated_supply"].query("depth == 'estimate'").to_dict("records")
+    own = estimate["orders"].query("offer == 'spot hour box' and period == '2027-Q1'")
+    assert (row["offer"], row["amount"]) == ("spot hour box", pytest.approx(own["cost"].sum()))
+    assert _passes(estimate)
+    warned = supply_warnings(pd.DataFrame([row | {"payments_fraction": 0.5}]))
+    assert warned[0].startswith(
+        "50% of payments rent on demand or spot what the supply is only an estimate of"
+    )
+    assert warned[0].endswith("have it confirmed, or see in planner decisions what half of it changes")
+    assumed = estimate["estimates"].query("table == 'supply'")
+    assert assumed["key"].tolist() == ["spot hour box | 2027-Q1"]
+    assert assumed["notes"].tolist() == ["heard in a call"]
+
+
+def test_the_audit_knows_an_estimate_from_what_is_stated():
+    rows = _estimated()["unstated_supply"]
+    said = {**_estimated().frames, "unstated_supply": rows.assign(depth="unstated")}
+    assert not _passes(replace(_estimated(), frames=said))
+
+
 def test_a_material_share_is_a_warning_and_a_small_one_is_not():
     (warning,) = plan().headline["warnings"]
     share = plan()["unstated_supply"]["payments_fraction"].sum()
@@ -105,6 +127,23 @@ def test_the_audit_misses_rows_and_the_warning():
 def test_a_plan_saved_before_the_table_was_there_is_audited():
     frames = {name: frame for name, frame in plan().frames.items() if name != "unstated_supply"}
     assert _passes(replace(plan(), frames=frames))
+
+
+@cache
+def _estimated() -> Plan:
+    """Return the plan with its spot supply of the first quarter known from hearsay."""
+    case = partly_stated()
+    first = case.tables["supply"]["period"].eq("2027-Q1")
+    words = {
+        "source": "case",
+        "source_date": "2026-12-01",
+        "confidence": "estimate",
+        "notes": "heard in a call",
+    }
+    supply = case.tables["supply"].assign(
+        **{name: pd.Series(word, first.index).where(first) for name, word in words.items()}
+    )
+    return run_plan(replace(case, tables={**case.tables, "supply": supply}), RunOptions(baselines=False))
 
 
 def _with(rows: pd.DataFrame) -> Plan:
