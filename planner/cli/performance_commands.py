@@ -99,9 +99,11 @@ def points(
 def predict(points_file: Path, out: Path, provider: Literal["roofline", "aiconfigurator"]) -> None:
     """Predict speed and latency of configurations.
 
-    POINTS.csv has a row per configuration, with the columns row_id, chip, chips_used, tp, pp, ep,
+    POINTS.csv has a row per configuration, with the columns row_id, chip, chips_used, tp, pp, dp, ep,
     attention_dp, model, engine, engine_version, weight_precision, kv_precision, input_len, output_len,
-    concurrency_or_batch, conc_kind and prefix_cache_hit. A row that cannot be predicted says why.
+    concurrency_or_batch, conc_kind and prefix_cache_hit. Chips are tp x pp x dp: more chips than tp x pp are
+    replicas that share the load, and rates are those of all chips. conc_kind says what the number is: closed loop
+    (or blank), static batch, offered requests/s, burst, offline. A row that cannot be predicted says why.
     """
     import pandas as pd
 

@@ -14,6 +14,7 @@ import pandas as pd
 from planner.performance.candidates import ENGINE_COLUMNS, accepts
 from planner.performance.deployment import compute_path, join_facts, missing_facts
 from planner.performance.frame import as_text
+from planner.performance.layouts import per_replica, unfit
 from planner.performance.statistics import ratio_to_median, statistic_ratio
 from planner.units import FLOPS_PER_TFLOPS, MS_PER_SECOND, PARAMS_PER_BILLION
 
@@ -73,8 +74,9 @@ def measured_rows(
     Returns
     -------
     DataFrame
-        Columns of ``operating_points`` with parallel sizes filled, engine columns, facts, path,
-        system_requests_per_s, decoding (plain or speculative), predicted, reason (empty = usable).
+        Columns of ``operating_points`` with parallel sizes filled, chips, load, rates and power of one replica,
+        engine columns, facts, path, system_requests_per_s, decoding (plain or speculative), predicted, reason
+        (empty = usable).
     """
     points = tables["operating_points"]
     named = points["model"].notna() & points["engine"].notna()
@@ -90,6 +92,8 @@ def measured_rows(
     rows["tensor"] = rows["tensor_parallel"].fillna(rows["chips"])
     rows["pipeline"] = rows["pipeline_parallel"].fillna(1.0)
     rows["expert"] = rows["expert_parallel"].fillna(1.0)
+    rows["layout"] = unfit(rows)
+    rows = per_replica(rows)
     own = [name for name in ENGINE_COLUMNS if name not in ("engine", "software")]
     rows = rows.drop(columns=["weight_precision", "kv_precision"]).merge(
         engines[["engine", *own]], on="engine", how="left"
@@ -115,6 +119,7 @@ def row_faults(rows: pd.DataFrame) -> pd.Series:
     share = flops / (rows["chips"] * dense_peak_flops(rows))
     checks = (
         (rows["chips"].isna(), "the row does not say how many chips it was measured on"),
+        (rows["layout"].ne(""), rows["layout"]),
         (rows["system_requests_per_s"].isna(), "the row gives no rate and none can be derived"),
         (
             (share > MOST_OF_PEAK_FRACTION) & ~rows["verified"],

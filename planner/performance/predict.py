@@ -46,10 +46,11 @@ def predict_points(rows: pd.DataFrame, provider: Provider = "roofline") -> pd.Da
     Parameters
     ----------
     rows : DataFrame
-        Columns row_id, chip, chips_used, tp, pp, ep, attention_dp, model, engine, engine_version,
+        Columns row_id, chip, chips_used, tp, pp, dp, ep, attention_dp, model, engine, engine_version,
         weight_precision, kv_precision, input_len, output_len, concurrency_or_batch, conc_kind,
-        prefix_cache_hit, spec_decode, disaggregated; the optional ones may be absent. Chips and models may
-        carry foreign spellings listed in table ``aliases``.
+        prefix_cache_hit, spec_decode, disaggregated; the optional ones may be absent. Chips, models and engines
+        resolve as in scenarios (``planner.inputs.names``). Chips beyond tp x pp are further replicas, which share
+        the load.
     provider
         ``roofline``, or ``aiconfigurator``, which refuses what its database does not hold.
 
@@ -94,6 +95,8 @@ class Load:
         The load is a request rate; the load is a batch started together or kept full.
     separate, speculative
         Prompts run on other chips than decoding; several tokens are proposed per step.
+    replicas
+        Replicas that share the load stated; ``stated`` is the load of one.
     """
 
     lengths: Lengths
@@ -102,6 +105,7 @@ class Load:
     together: Array
     separate: Array
     speculative: Array
+    replicas: Array
 
 
 def row_loads(facts: pd.DataFrame) -> Load:
@@ -120,19 +124,19 @@ def row_loads(facts: pd.DataFrame) -> Load:
         facts["load_kind"].isin(["static_batch", "offline_max", "open_loop"]).to_numpy()[:, None],
         facts["separate"].to_numpy(bool)[:, None],
         facts["speculative"].to_numpy(bool)[:, None],
+        column("replicas"),
     )
 
 
 def load_batch(deployment: Deployments, load: Load, constants: RooflineConstants) -> tuple[Array, Array]:
     """Return the requests in flight at once and those asked for, each (n, 1).
 
-    A batch must hold every request at its full length, a loop only at the mean of its life; an offered rate takes
-    the concurrency that balances it.
+    Every request counts at its full length, as where a plan's points are made; an offered rate takes the
+    concurrency that balances it.
     """
     lengths = load.lengths
     full = lengths.prompt + lengths.generated
-    live = np.where(load.together, full, lengths.mean_context)
-    fitting = np.maximum(most_concurrent(deployment, live, constants), 1.0)
+    fitting = np.maximum(most_concurrent(deployment, full, constants), 1.0)
     asked = np.where(np.isnan(load.stated) | load.offered, fitting, load.stated)
     batch = np.minimum(asked, fitting)
     rows = np.flatnonzero(load.offered)
@@ -169,7 +173,7 @@ def under_load(
     rate = batch / np.where(load.together, whole_s, turn_s)
     rate = np.where(load.offered, np.fmin(load.stated, rate), rate)
     queued_s = np.where(load.offered, 0.0, np.maximum(asked / batch - 1.0, 0.0)) * batch / rate
-    return timing.ttft_s + queued_s, tpot_s, rate * lengths.generated
+    return timing.ttft_s + queued_s, tpot_s, rate * lengths.generated * load.replicas
 
 
 def database_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:

@@ -350,3 +350,18 @@ def test_a_target_in_a_statistic_without_a_factor_is_an_input_fault():
         operating_points(bare)
     told = [fault.message for fault in raised.value.faults]
     assert told == [f"no row for {metric} and p95" for metric in ("ttft", "tpot")]
+
+
+def test_a_measured_system_of_two_replicas_speaks_for_each_of_them():
+    single = measured_row()
+    double = measured_row(chips=8, concurrency=64, output_tok_per_s=3000)
+    (one,), (two,) = (online_points([row]).taken.to_dict("records") for row in (single, double))
+    assert one["replica_chips"] == two["replica_chips"] == 4
+    for name in ("concurrency", "requests_per_s", "ttft_ms", "tpot_ms"):
+        assert two[name] == pytest.approx(one[name])
+    assert two["requests_per_s"] == pytest.approx(2 * 1.5)
+
+
+def test_a_measured_system_that_is_no_whole_number_of_replicas_is_refused_with_the_reason():
+    points = online_points([measured_row(chips=6, tensor_parallel=4)])
+    assert points.refused["reason"].str.contains("6 chips are no whole number of replicas of tensor 4").any()
