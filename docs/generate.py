@@ -77,9 +77,7 @@ def table_section(table: Table) -> Iterator[str]:
 def readers(table: Table, column: Column) -> str:
     """Return which kinds of rows read a column, where not all do."""
     parts = [
-        f"{kinds.name} {' or '.join(words)}"
-        for kinds in table.kinds
-        if (words := kinds.reading(column))
+        f"{kinds.name} {' or '.join(words)}" for kinds in table.kinds if (words := kinds.reading(column))
     ]
     last = "warned of" if column.unused == "warning" else "refused"
     return f". **Only for** {', and '.join(parts)}; {last} elsewhere" if parts else ""

@@ -19,6 +19,7 @@ ORDER_PAIRS: Pairs = (
     ("deposit_date", "order_by_date"),
     ("order_by_date", "deposit_date"),
     ("order_by_date", "delivery_by_date"),
+    ("order_by_date", "vendor_delivery_date"),
     ("vendor_delivery_date", "delivery_by_date"),
     ("delivery_by_date", "hall_ready_date"),
     ("delivery_by_date", "power_ready_date"),
@@ -30,6 +31,8 @@ ORDER_PAIRS: Pairs = (
 CONTRACT_PAIRS: Pairs = (
     ("deposit_date", "order_by_date"),
     ("order_by_date", "deposit_date"),
+    ("order_by_date", "vendor_delivery_date"),
+    ("vendor_delivery_date", "delivery_date"),
     ("order_by_date", "delivery_date"),
     ("delivery_date", "ready_date"),
     ("ready_date", "in_service_date"),

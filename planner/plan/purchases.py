@@ -9,6 +9,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import COMMITTED, STAND
 from planner.inputs import Scenario
+from planner.plan.purchase_contracts import energy_rows, generator_rows, paid_on, rent_rows, token_rows
 
 KIND_LINES: Mapping[str, tuple[str, ...]] = {
     "hardware": (
@@ -29,17 +30,26 @@ KIND_LINES: Mapping[str, tuple[str, ...]] = {
     "colocation": ("facility_rent", "facility_rent_unused"),
     "generator": ("bridge_rent", "bridge_fuel"),
     "energy contract": ("ppa",),
+    "token service": ("api_tokens",),
 }
 """Kind of row -> the cost lines whose payments its rows add up to."""
 
 DATES = [
     "order_by_date",
     "deposit_date",
+    "vendor_delivery_date",
     "delivery_date",
     "ready_date",
     "in_service_date",
 ]
-AMOUNTS = ["quantity", "deposit_amount", "paid_in_horizon", "owed_after_horizon", "contract_value"]
+AMOUNTS = [
+    "quantity",
+    "stored_units",
+    "deposit_amount",
+    "paid_in_horizon",
+    "owed_after_horizon",
+    "contract_value",
+]
 PURCHASES = [
     "kind",
     "item",
@@ -52,7 +62,9 @@ PURCHASES = [
     "order_by_date",
     "deposit_date",
     "deposit_amount",
+    "vendor_delivery_date",
     "delivery_date",
+    "stored_units",
     "ready_date",
     "in_service_date",
     "paid_in_horizon",
@@ -68,6 +80,7 @@ def purchase_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.
     ``owed_after_horizon`` those of its term after it, ``contract_value`` both, undiscounted. ``ready_date`` of hardware
     is the day by which hall and power must take it, of anything else the day it is ready. Halls, cooling, changes and
     modules are ordered on the first day of their period: what is installed in them is dated from that.
+    ``vendor_delivery_date`` is the day a vendor of hardware could deliver, ``stored_units`` those that wait for power.
     """
     parts = [
         _hardware(frames),
@@ -75,9 +88,10 @@ def purchase_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.
         _retrofits(c, frames),
         _modules(c, frames),
         _openings(c, frames),
-        _rents(scenario, c, frames),
-        _generators(c, frames),
-        _energy(scenario, c, frames),
+        rent_rows(scenario, c, frames),
+        generator_rows(c, frames),
+        energy_rows(scenario, c, frames),
+        token_rows(scenario, c, frames),
     ]
     rows = [part.reindex(columns=PURCHASES) for part in parts if len(part)]
     table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=PURCHASES)
@@ -97,7 +111,7 @@ def _hardware(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     label = pd.MultiIndex.from_frame(orders[key])
     left = later.reindex(label).to_numpy(float) if len(later) else 0.0
     kept = [*STAND[1:], "vendor", "period", "order_by_date", "deposit_date", "deposit_amount"]
-    kept += ["delivery_date", "in_service_date"]
+    kept += ["vendor_delivery_date", "delivery_date", "stored_units", "in_service_date"]
     return orders[kept].assign(
         kind=["hardware" if mode in COMMITTED else "rental" for mode in orders["mode"]],
         item=orders["offer"],
@@ -107,13 +121,6 @@ def _hardware(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         paid_in_horizon=orders["cost"],
         owed_after_horizon=left,
     )
-
-
-def _paid(frames: Mapping[str, pd.DataFrame], line: str, *by: str) -> pd.Series:
-    """Return payments of a cost line within the horizon by columns of the ledger."""
-    costs = frames["costs"]
-    own = costs[(costs["line"] == line) & (costs["timing"] != "end")]
-    return own.groupby(list(by))["amount"].sum()
 
 
 def _ordered_at_start(table: pd.DataFrame, c: Coefficients) -> pd.DataFrame:
@@ -133,7 +140,7 @@ def _built(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     label = pd.MultiIndex.from_frame(build[["site", "cooling", "period"]])
     parts = []
     for kind, line in (("hall", "facility_build"), ("cooling", "cooling_build")):
-        paid = _paid(frames, line, "site", "cooling", "decided_period")
+        paid = paid_on(frames, line, "site", "cooling", "decided_period")
         amount = paid.reindex(label).fillna(0.0).to_numpy(float) if len(paid) else 0.0
         parts.append(
             build.assign(
@@ -184,7 +191,7 @@ def _modules(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFram
 
 def _openings(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return a row per site that the plan opens at a cost: what opening costs, and its fixed costs from then on."""
-    once, fixed = _paid(frames, "site_opening", "site"), _paid(frames, "site_fixed", "site")
+    once, fixed = paid_on(frames, "site_opening", "site"), paid_on(frames, "site_fixed", "site")
     both = once.add(fixed, fill_value=0.0)
     state = frames["sites"]
     opened = state[(state["open_fraction"] > 1e-6) & state["site"].isin(both.index)]
@@ -206,102 +213,6 @@ def _openings(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFra
             "in_service_date": day.to_numpy(),
             "paid_in_horizon": both.to_numpy(float),
         }
-    )
-
-
-def _rents(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return a row per site whose hall is rented: rent of what stands and of what is contracted and not used."""
-    used, unused = _paid(frames, "facility_rent", "site"), _paid(frames, "facility_rent_unused", "site")
-    paid = used.add(unused, fill_value=0.0)
-    contracts, fleet = frames["colo_contracts"], frames["fleet"]
-    owed = contracts.groupby("site")["owed_after_horizon"].sum()
-    begun = contracts.groupby("site")["start_date"].min()
-    own = fleet[fleet["includes"] == "hardware"]
-    kw = (
-        (own["units"] * own["provisioned_kw"])
-        .groupby([own["site"], own["period"]])
-        .sum()
-        .groupby("site")
-        .max()
-    )
-    orders = frames["orders"]
-    taken = orders[orders["hall_ready_date"].notna()].groupby("site")["hall_ready_date"].min()
-    standing = scenario.tables["fleet"]["site"].unique()
-    first = c.periods["start_date"].iloc[0]
-    days = []
-    for site in paid.index:
-        stated = begun.get(site, pd.NaT)
-        free = first if site in standing else taken.get(site, first)
-        days.append(free if pd.isna(stated) else stated)
-    day = pd.Series(days, index=paid.index, dtype="datetime64[ns]")
-    return pd.DataFrame(
-        {
-            "kind": "colocation",
-            "item": paid.index,
-            "site": paid.index,
-            "quantity": kw.reindex(paid.index).to_numpy(float),
-            "quantity_unit": "kW IT",
-            "order_by_date": day.to_numpy(),
-            "delivery_date": day.to_numpy(),
-            "ready_date": day.to_numpy(),
-            "in_service_date": day.to_numpy(),
-            "paid_in_horizon": paid.to_numpy(float),
-            "owed_after_horizon": owed.reindex(paid.index).to_numpy(float),
-        }
-    )
-
-
-def _generators(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return a row per generator rented: rent of all periods and shortest terms, and fuel."""
-    rented, tails = frames["bridging"], frames["bridge_tails"]
-    key = ["site", "generator"]
-    if rented.empty:
-        return rented
-    table = rented.groupby(key, as_index=False, sort=False).agg(
-        period=("period", "first"),
-        quantity=("kw", "max"),
-        order_by_date=("order_by_date", "min"),
-        rent=("rent", "sum"),
-        fuel=("fuel", "sum"),
-        owed_after_horizon=("owed_after_horizon", "sum"),
-    )
-    kept = tails.groupby(key)["rent"].sum().reindex(pd.MultiIndex.from_frame(table[key])).fillna(0.0)
-    day = table["period"].map(c.periods["start_date"])
-    return table.assign(
-        kind="generator",
-        item=table["generator"],
-        quantity_unit="kW",
-        delivery_date=day,
-        ready_date=day,
-        in_service_date=day,
-        paid_in_horizon=table["rent"] + table["fuel"] + kept.to_numpy(float),
-    )
-
-
-def _energy(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return a row per energy contract: a share pays for what it covers, a profile for what it delivers."""
-    held = c.environment.ppas
-    if held.empty:
-        return held
-    used = frames["ppa"].groupby(["ppa", "site", "period", "block"])["ppa_kw"].sum()
-    label = pd.MultiIndex.from_frame(held[["ppa", "site", "period", "block"]])
-    kw = held["kw"].fillna(used.reindex(label).fillna(0.0).set_axis(held.index)).astype(float)
-    rows = held.assign(level=kw, paid=kw * held["hours"].astype(float) * held["price_per_kwh"].astype(float))
-    table = rows.groupby(["ppa", "site"], as_index=False, sort=False).agg(
-        period=("period", "first"), quantity=("level", "max"), paid_in_horizon=("paid", "sum")
-    )
-    first = c.periods["start_date"].iloc[0]
-    begun = (
-        scenario.tables["ppas"].set_index("ppa")["start_date"].fillna(first).reindex(table["ppa"]).to_numpy()
-    )
-    return table.assign(
-        kind="energy contract",
-        item=table["ppa"],
-        quantity_unit="kW",
-        order_by_date=begun,
-        delivery_date=begun,
-        ready_date=begun,
-        in_service_date=begun,
     )
 
 

@@ -96,7 +96,8 @@ class Table:
     ``candidate`` tables are shipped too, but only the keys a scenario's settings name become part of it;
     ``scenario`` tables hold the scenario's own rows only. ``kinds`` tell its rows apart by what they read;
     ``only_for`` names, by kinds, the columns that rows of other kinds do not read (see ``Column.used_for``; a word that
-    two columns share is written ``column=word``), of which ``only_warned`` are not refused there and ``zero_says`` not even as a 0; names are separated by blanks.
+    two columns share is written ``column=word``), of which ``only_warned`` are not refused there and ``zero_says`` not
+    even as a 0; names are separated by blanks.
     """
 
     name: str

@@ -10,7 +10,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from openpyxl import load_workbook
-from small_scenarios import solved
+from small_scenarios import (
+    SAID,
+    cloud,
+    demand,
+    hall,
+    one_year,
+    point,
+    purchase,
+    scenario,
+    shape,
+    solved,
+    workload,
+)
 from test_commissioning import BUILT, owned_hall, rent
 
 from planner.plan import Plan, audit_plan
@@ -24,6 +36,21 @@ from reports.date_checks import CONTRACT_PAIRS, ORDER_PAIRS, SHEET
 from reports.proof import shown_blocks
 
 sys.path.append(str(Path(__file__).parents[1] / "reports"))
+MODEL = {
+    "model": "dense-8b",
+    "parameters_total_b": 8,
+    "parameters_active_b": 8,
+    "context_tokens": 131_072,
+    **SAID,
+}
+SERVICE = {
+    "api_offer": "tokens",
+    "model": "dense-8b",
+    "vendor": "Somebody",
+    "price_input_per_mtok": 1.0,
+    "price_output_per_mtok": 4.0,
+    **SAID,
+}
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +75,13 @@ def test_halls_and_hardware_stand_in_one_schedule_with_dates_and_values(plan):
     assert rows["contract_value"].sum() == pytest.approx(plan.headline["total_cost"]) == rent(2, 2) + BUILT
     built = rows.loc["hall"]
     assert (built["quantity"], built["quantity_unit"], built["contract_value"]) == (20, "kW IT", 10_000)
-    days = [built[name].date().isoformat() for name in DATES]
+    assert pd.isna(built["vendor_delivery_date"])
+    days = [built[name].date().isoformat() for name in DATES if name != "vendor_delivery_date"]
     assert days == ["2027-01-01", "2027-01-01", "2027-05-21", "2027-05-21", "2027-07-01"]
     bought = rows.loc["hardware"]
-    days = [bought[name].date().isoformat() for name in DATES]
+    assert bought["vendor_delivery_date"] <= bought["delivery_date"]
+    assert bought["stored_units"] == 0
+    days = [bought[name].date().isoformat() for name in DATES if name != "vendor_delivery_date"]
     assert days == ["2027-04-01", "2027-04-01", "2027-06-03", "2027-06-03", "2027-07-01"]
     assert bought["deposit_amount"] == bought["contract_value"] == 20_000
 
@@ -63,7 +93,7 @@ def test_days_of_installation_say_what_is_needed_and_there(plan):
     assert days.loc["energised power", ["needed", "available"]].tolist() == [20, 100]
 
 
-@pytest.mark.parametrize("name", [*AMOUNTS[1:], *DATES])
+@pytest.mark.parametrize("name", [*AMOUNTS, *DATES])
 def test_the_audit_sees_one_cell_of_the_schedule_changed(plan, name):
     table = plan["purchases"]
     check = "purchase_dates" if name in DATES else "purchase_amounts"
@@ -71,6 +101,8 @@ def test_the_audit_sees_one_cell_of_the_schedule_changed(plan, name):
     for row in table.index[table["kind"].isin(("hall", "hardware"))]:
         changed = table.copy()
         value = table.loc[row, name]
+        if pd.isna(value):
+            continue
         changed.loc[row, name] = value + pd.Timedelta(days=300) if name in DATES else value + 10.0
         assert fails(plan, check, "purchases", changed)
     assert fails(plan, "purchase_amounts", "purchases", table[table["kind"] != "hall"])
@@ -154,3 +186,40 @@ def test_more_under_test_than_the_hall_takes_fails_there(book):
     cell.value, before = 1.0, cell.value
     assert "FAIL" in results(book)
     cell.value = before
+
+
+def test_a_token_service_and_an_energy_contract_are_rows_of_the_schedule():
+    """Nothing else may serve 10 requests/s of 1,000 + 500 tokens; 8 kW of wind begin in July, on half of the year."""
+    tables = {
+        "periods": one_year(),
+        "sites": [hall(), cloud()],
+        "models": [MODEL],
+        "workloads": [workload(model="dense-8b")],
+        "shapes": [shape(input_tokens=1_000, output_tokens=500)],
+        "operating_points": [point(model="dense-8b")],
+        "offers": [purchase(supply_units_per_period=0)],
+        "api_offers": [SERVICE],
+        "demand": demand(["2027"], 10.0),
+        "ppas": [{"ppa": "wind", "site": "hall", "kw": 8, "price_per_kwh": 0.05, "currency": "USD"}],
+    }
+    tables["ppas"][0] |= {"start_date": "2027-07-01", **SAID}
+    plan = solved(scenario(tables))
+    assert audit_plan(plan).passed
+    rows = plan["purchases"].set_index("kind")
+    tokens = rows.loc["token service"]
+    mtok = 10 * 8_760 * 3_600 / 1e6
+    assert (tokens["item"], tokens["vendor"], tokens["quantity_unit"]) == ("tokens", "Somebody", "Mtok")
+    assert tokens["quantity"] == pytest.approx(mtok * 1_500)
+    assert tokens["contract_value"] == pytest.approx(mtok * (1_000 * 1.0 + 500 * 4.0))
+    assert (tokens["deposit_amount"], tokens["owed_after_horizon"]) == (0, 0)
+    assert str(tokens["in_service_date"].date()) == "2027-01-01"
+    assert rows.loc["energy contract", "quantity"] == 8
+    table = plan["purchases"]
+    for name in ("quantity", "paid_in_horizon", "contract_value"):
+        for row in table.index:
+            changed = table.copy()
+            changed.loc[row, name] *= 1.1
+            assert fails(plan, "purchase_amounts", "purchases", changed)
+    late = table.assign(in_service_date=table["in_service_date"] + pd.Timedelta(days=31))
+    assert fails(plan, "purchase_dates", "purchases", late)
+    assert fails(plan, "purchase_amounts", "purchases", table[table["kind"] != "token service"])

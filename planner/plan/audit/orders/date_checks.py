@@ -21,6 +21,7 @@ PAIRS = (
     ("order_by_date", "deposit_date"),
     ("order_by_date", "delivery_by_date"),
     ("delivery_date", "delivery_by_date"),
+    ("order_by_date", "vendor_delivery_date"),
     ("vendor_delivery_date", "delivery_date"),
     ("delivery_by_date", "hall_ready_date"),
     ("delivery_by_date", "power_ready_date"),

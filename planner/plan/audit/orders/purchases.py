@@ -12,6 +12,7 @@ from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.site_costs import hall_readiness, retrofit_dates
 from planner.plan.audit.orders.date_checks import days_since_1970
 from planner.plan.audit.orders.last_days import days_of_weeks
+from planner.plan.audit.orders.purchase_quantities import quantities
 from planner.plan.audit.report import Check, beside, compare, total
 
 LINES = {
@@ -25,12 +26,15 @@ LINES = {
     "colocation": "facility_rent facility_rent_unused",
     "generator": "bridge_rent bridge_fuel",
     "energy contract": "ppa",
+    "token service": "api_tokens",
 }
 """Kind of row -> the cost lines that its rows pay."""
 PAIRS = (
     ("deposit_date", "order_by_date"),
     ("order_by_date", "deposit_date"),
     ("order_by_date", "delivery_date"),
+    ("order_by_date", "vendor_delivery_date"),
+    ("vendor_delivery_date", "delivery_date"),
     ("delivery_date", "ready_date"),
     ("ready_date", "in_service_date"),
     ("delivery_date", "in_service_date"),
@@ -39,7 +43,8 @@ PAIRS = (
 
 def purchase_amounts(books: Accounts) -> Check:
     """Return the check that rows of each kind and site pay what the ledger, counted once more, pays for it, that what
-    is owed after it is what orders, contracts and generators owe, and that the whole is the sum of both.
+    is owed after it is what orders, contracts and generators owe, that the whole is the sum of both, and that they are
+    for as much as is ordered.
     """
     stated, ledger = books.plan.frames.get("purchases", pd.DataFrame()), books.ledger
     if books.plan.headline.get("relaxed") or (stated.empty and "kind" not in stated):
@@ -62,6 +67,7 @@ def purchase_amounts(books: Accounts) -> Check:
         stated[["kind", "item", "site"]].assign(what="value", left=stated["contract_value"], right=both)
     )
     parts.append(_deposits(books, stated))
+    parts.append(quantities(books, stated))
     return compare("purchase_amounts", "purchases", pd.concat(parts, ignore_index=True), "==")
 
 
@@ -94,6 +100,8 @@ def purchase_dates(books: Accounts) -> Check:
         return compare("purchase_dates", "purchases", stated, "<=")
     parts = []
     for early, late in PAIRS:
+        if early not in stated or late not in stated:
+            continue
         rows = stated[["kind", "item", "site"]].assign(
             dates=f"{early} <= {late}",
             left=days_since_1970(stated[early]),
@@ -118,8 +126,8 @@ def _as_ordered(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
     own = stated[stated["kind"].isin(("hardware", "rental"))].rename(columns={"item": "offer"})
     pairs = own.merge(books["orders"], on=key, how="outer", suffixes=("", "_ordered"))
     parts = []
-    names = ("order_by_date", "deposit_date", "delivery_date", "in_service_date", "ready_date")
-    for name in names:
+    names = ("order_by_date", "deposit_date", "vendor_delivery_date", "delivery_date", "in_service_date")
+    for name in (name for name in (*names, "ready_date") if name in stated):
         other = "power_ready_date" if name == "ready_date" else f"{name}_ordered"
         rows = pairs[key].assign(
             dates=name, left=days_since_1970(pairs[name]), right=days_since_1970(pairs[other])
@@ -176,7 +184,8 @@ def _ready(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
 
 
 def _started(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
-    """Return the first days of openings, contracts and generators beside those counted from the tables and the plan.
+    """Return the first days of openings, contracts, generators and token services beside those counted from the tables
+    and the plan.
 
     A site opens with its first period open; an energy contract begins when it says, or has always been; a generator is
     asked for its lead time before its first period; a hall is rented from the contract's day, else from the first
@@ -207,6 +216,9 @@ def _started(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
         if len(own):
             began = min(periods["start_date"][period] for period in own["period"])
             found["generator", row["generator"]] = ("order_by_date", began - days_of_weeks(float(weeks)))
+    for offer, periods_used in books.api.groupby("api_offer")["period"]:
+        day = min(periods["start_date"][period] for period in periods_used)
+        found["token service", str(offer)] = ("in_service_date", day)
     orders, contracts = books["orders"], books["colo_contracts"]
     for site in stated.loc[stated["kind"] == "colocation", "site"]:
         taken = orders.loc[(orders["site"] == site) & orders["hall_ready_date"].notna(), "hall_ready_date"]
