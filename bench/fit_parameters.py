@@ -19,7 +19,16 @@ SOURCE_WEIGHT = {"ARG": 0.8, "GAU": 1.5, "OCI": 2.0, "AMD": 1.5, "AMDL": 2.0, "T
 
 BORROWED = {
     "mi350": ("mi300", 0.68 / 0.51, "compute share raised by 0.68/0.51, the measured BF16 product shares"),
+    "mi400": ("mi300", 0.68 / 0.51, "compute share raised by 0.68/0.51, the measured BF16 product shares"),
+    "rubin": ("blackwell", 1.0, "the generation before it; no part is measured yet"),
     "tpu_v5": ("tpu_v6e", 1.0, "two rows behind it"),
+    "tpu_v7": ("tpu_v6e", 1.0, "two rows behind it"),
+    "trainium": ("mi200", 1.0, "the weakest fitted family: untuned software is the rule"),
+    "ada_consumer": (
+        "ada",
+        2.0,
+        "compute share doubled, as the peaks count FP32 accumulation at half rate",
+    ),
     "ascend": ("mi200", 1.0, "the weakest fitted family: untuned software is the rule"),
     "max1550": (
         "mi200",

@@ -93,6 +93,19 @@ def test_the_accelerators_that_buyers_compare_are_there() -> None:
     offered = set(typed("products").merge(typed("offers"), on="product").chip)
     assert wanted <= keys_of("chips")
     assert wanted - {"A100 80GB"} <= offered
+    asked = {"TPU7x", "Trainium2", "Trainium3", "Inferentia2", "Rubin", "MI455X", "MI308X", "L40", "A10G"}
+    asked |= {"RTX 4090", "RTX 5090", "GB10"}
+    assert asked <= keys_of("chips")
+    assert asked <= set(typed("products").chip)
+
+
+def test_every_chip_in_a_box_of_several_has_a_link_and_a_family() -> None:
+    boxes = typed("products").query("chips_per_unit > 1")
+    chips = typed("chips").set_index("chip")
+    linked = chips.loc[boxes.chip.unique()]
+    assert linked.scale_up_gb_per_s.notna().all(), linked.index[linked.scale_up_gb_per_s.isna()].tolist()
+    # Seven links of 28 GB/s join an Ascend 910B to the rest of its box.
+    assert chips.scale_up_gb_per_s["Ascend 910B"] == 7 * 28
 
 
 def test_all_five_modes_are_offered_by_several_counterparties() -> None:
@@ -209,8 +222,9 @@ def test_measured_b200_box_draws_73_percent_of_its_nameplate() -> None:
 
 def test_rack_scale_systems_fill_a_rack_and_need_liquid() -> None:
     racks = typed("products").query("rack_scale")
-    assert set(racks["product"]) == {"GB200 NVL72", "GB300 NVL72"}
-    assert (racks.racks_per_unit == 1).all()
+    one = {"GB200 NVL72", "GB300 NVL72", "Vera Rubin NVL72"}
+    assert set(racks["product"]) == one | {"Helios MI455X 72x"}
+    assert (racks.racks_per_unit == racks["product"].isin(one).map({True: 1, False: 2})).all()
     assert (racks.coolings == ("direct_liquid",)).all()
 
 

@@ -81,7 +81,10 @@ def test_engines_stay_with_the_chip_makers_and_models_they_are_made_for():
         [workload(model="Llama-3.1-8B")], [shape()], [product("amd", "MI300X"), product("box", "H100 SXM")]
     )
     usable, _ = replicas(scenario, resolved_workloads(scenario))
-    assert set(usable[usable["product"].eq("amd")]["engine"]) == {"vllm-rocm-bf16", "vllm-rocm-fp8"}
+    found = set(usable[usable["product"].eq("amd")]["engine"])
+    assert found == {
+        f"{software}-rocm-{p}" for software in ("vllm", "sglang") for p in ("bf16", "fp8", "fp4")
+    }
     assert not usable["engine"].str.contains("mxfp4").any()
 
 
@@ -111,9 +114,9 @@ def test_a_replica_too_slow_even_for_one_request_says_how_slow_it_is():
 
 def test_chips_whose_links_are_not_known_are_not_combined():
     scenario = serving_scenario(
-        [workload(model="Llama-3.1-70B", engines="vllm-ascend-bf16")],
+        [workload(model="Llama-3.1-70B", engines="vllm-xpu-bf16")],
         [shape()],
-        [product("box", "Ascend 910B", 8)],
+        [product("box", "Max 1550", 8)],
     )
     points = operating_points(scenario)
     assert points.taken.empty

@@ -14,30 +14,29 @@ from planner.finance import MACRS_HALF_YEAR
 from planner.inputs.checks.view import Finding, Notice, Rule, View, judge, rows_where
 from planner.units import W_PER_KW
 
+SHARED_MEMORY_TB_PER_S = 0.5
+"""Below it a device reads memory it shares with a processor (LPDDR), or a small card's."""
+
 
 def chip_is_plausible(view: View) -> Iterator[Finding]:
     """Yield chips whose numbers do not fit each other; shipped spans in parentheses.
 
-    memory over bandwidth, ms (19..80); BF16 FLOP per byte of bandwidth (31..574); TDP per BF16 TFLOPS, W
-    (0.4..2.7); FP8 over BF16 (1..2); FP4 over BF16 (4..6)
+    memory over bandwidth, ms (13..80, memory shared with a processor up to 469); BF16 FLOP per byte of bandwidth
+    (31..574); TDP per BF16 TFLOPS, W (0.4..4.3); FP8 over BF16 (1..4.4); FP4 over BF16 (3.8..8.8)
     """
     chips = view["chips"]
     frame = chips.frame
     bf16 = frame["bf16_tflops"]
+    read_ms = frame["memory_gb"] / frame["memory_tb_per_s"]
+    shared = frame["memory_tb_per_s"] < SHARED_MEMORY_TB_PER_S
+    once = "ms to read the memory once"
     pairs = (
-        (
-            "memory_gb",
-            frame["memory_gb"] / frame["memory_tb_per_s"],
-            "ms to read the memory once",
-            8,
-            200,
-            12,
-            120,
-        ),
+        ("memory_gb", read_ms.mask(shared), once, 8, 200, 12, 120),
+        ("memory_gb", read_ms.where(shared), once, 8, 600, 12, 500),
         ("memory_tb_per_s", bf16 / frame["memory_tb_per_s"], "BF16 FLOP per byte read", 12, 1_500, 25, 800),
-        ("tdp_w", frame["tdp_w"] / bf16, "W per BF16 TFLOPS", 0.1, 6, 0.25, 3.5),
-        ("fp8_tflops", frame["fp8_tflops"] / bf16, "times the BF16 peak", 0.9, 6, 0.95, 4),
-        ("fp4_tflops", frame["fp4_tflops"] / bf16, "times the BF16 peak", 0.9, 12, 1.9, 8),
+        ("tdp_w", frame["tdp_w"] / bf16, "W per BF16 TFLOPS", 0.1, 6, 0.25, 4.5),
+        ("fp8_tflops", frame["fp8_tflops"] / bf16, "times the BF16 peak", 0.9, 6, 0.95, 4.5),
+        ("fp4_tflops", frame["fp4_tflops"] / bf16, "times the BF16 peak", 0.9, 12, 1.9, 9),
     )
     for column, values, unit, low, high, usual_low, usual_high in pairs:
         yield from judge(view, chips, column, values.to_numpy(), unit, (low, high), (usual_low, usual_high))
