@@ -56,7 +56,7 @@ def table_section(table: Table) -> Iterator[str]:
     """Yield the lines that document one table."""
     yield f"## {table.name}\n"
     meaning = table.meaning[0].upper() + table.meaning[1:]
-    yield f"{meaning}. Key: {', '.join(f'`{name}`' for name in table.key)}. Scope: {table.scope}.\n"
+    yield f"{meaning}. Key: {', '.join(f'`{name}`' for name in table.key)}. Scope: {table.scope}.{unread(table)}\n"
     yield "| column | kind | unit | required | allowed | meaning |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for column in table.columns:
@@ -74,8 +74,15 @@ def table_section(table: Table) -> Iterator[str]:
     yield ""
 
 
+def unread(table: Table) -> str:
+    """Return who reads a table that no plan reads."""
+    return f" No plan reads it: {table.read_by}." if table.read_by else ""
+
+
 def readers(table: Table, column: Column) -> str:
-    """Return which kinds of rows read a column, where not all do."""
+    """Return which kinds of rows read a column, where not all do, or that no figure does."""
+    if column.stated_only:
+        return ". **Stated only**: no figure reads it"
     parts = [
         f"{kinds.name} {' or '.join(words)}" for kinds in table.kinds if (words := kinds.reading(column))
     ]

@@ -27,7 +27,7 @@ from planner.plan.pools import pool_latency, pools_of_plan
 from planner.plan.purchases import purchase_frame
 from planner.plan.quotas import quota_frame, refused_requests
 from planner.plan.schedule import payment_frame, rfq_frame
-from planner.plan.sources import estimate_frame, source_frame
+from planner.plan.sources import estimate_frame, provenance_frame, source_frame
 from planner.plan.spares import spare_frame
 from planner.plan.totals import of_plan, token_frame, total_frame
 from planner.plan.unit_costs import output_headline, unit_cost_frame
@@ -87,8 +87,9 @@ def solved_plan(
     headline = _headline(scenario, c, frames)
     frames["metrics"] = metric_frame(scenario, c, frames, headline)
     frames["waterfall"] = waterfall_frame(scenario, c, frames)
-    frames["sources"] = source_frame(scenario, frames)
-    frames["estimates"] = estimate_frame(scenario, frames)
+    frames["provenance"] = provenance_frame(scenario, frames)
+    frames["sources"] = source_frame(scenario, frames, frames["provenance"])
+    frames["estimates"] = estimate_frame(frames, frames["provenance"])
     frames |= dict(extra)
     frames |= finance_views(scenario, c, frames)
     headline |= _lists(frames)

@@ -1,4 +1,8 @@
-"""Where the plan's numbers come from, and which of them are only estimates."""
+"""Where the plan's numbers come from, what was said beside them, and which of them are only estimates.
+
+A row is used when a decision names what it is of (a product that stands, an offer that is ordered), when a used row
+refers to it, or when it belongs to the scenario and everything it refers to is used.
+"""
 
 from __future__ import annotations
 
@@ -7,106 +11,198 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from planner.inputs import Scenario
+from planner.inputs.located import cell_text
 from planner.tables import TABLES
 
+Names = dict[str, set[str]]
+
 USED_BY = ["source", "title", "location", "date", "kind", "used_by", "rows", "weakest_confidence"]
+PROVENANCE = ["table", "key", "rows", "source", "source_date", "confidence", "notes", "stated"]
+SAID = ["source", "source_date", "confidence", "notes"]
+TRUST = {word: at for at, word in enumerate(("measured", "published", "quoted", "derived", "estimate"))}
+
+DECIDED = ("products", "offers", "api_offers", "sites", "cooling", "models", "engines", "engine_options")
+"""Tables of which the plan uses what it decides for: a reference to a row of them does not make it used."""
+
+ALSO_BY = {"depreciation": ("residuals", "asset_class")}
+"""Tables whose rows are used with those of another that share their key, which none refers to."""
 
 
 def used_rows(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield table name and the rows of it on which the plan's decisions rest: what is bought, where, and what runs."""
+    """Yield table name and the rows of it on which the plan rests, for every table of which it uses a row.
+
+    Parameters
+    ----------
+    frames
+        The plan's frames: fleet, orders, serving, api, points.
+    """
+    used = _decided(scenario, frames)
+    referred = {
+        column.refers_to.split(".")[0]
+        for table in TABLES.values()
+        for column in table.columns
+        if column.refers_to
+    } - {"sources"}
+    taken: dict[str, pd.DataFrame] = {}
+    while True:
+        found = {
+            name: _rows(scenario, name, used, name in referred)
+            for name, table in TABLES.items()
+            if not table.read_by and name not in ("sources", "operating_points")
+        }
+        if not _running(frames)["provider"].ne("opaque").any():
+            found["roofline_constants"] = found["roofline_constants"].iloc[:0]
+        found["operating_points"] = _points(scenario, frames)
+        found["supply"] = _confirmed(scenario, frames)
+        if all(name in taken and len(taken[name]) == len(rows) for name, rows in found.items()):
+            break
+        taken = found
+        for name, rows in taken.items():
+            _follow(name, rows, used)
+    for name, rows in taken.items():
+        if len(rows):
+            yield name, rows
+
+
+def _decided(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> Names:
+    """Return by table the keys that the plan's decisions name, and those of what is asked for."""
     tables = scenario.tables
-    products = set(frames["fleet"]["product"])
-    offers = set(frames["orders"]["offer"])
-    sites = set(frames["fleet"]["site"])
-    regions = set(tables["sites"].loc[tables["sites"]["site"].isin(sites), "region"]) | set(
-        tables["demand"]["region"]
-    )
+    points = _running(frames)
+    options = points["engine_option"].dropna()
+    return {
+        "products": set(frames["fleet"]["product"]),
+        "offers": set(frames["orders"]["offer"]) | set(frames["fleet"].get("offer", ())),
+        "api_offers": set(frames["api"]["api_offer"]) if "api" in frames else set(),
+        "sites": set(frames["fleet"]["site"]),
+        "cooling": set(frames["fleet"]["cooling"]),
+        "models": set(points["model"].dropna()),
+        "engines": set(points["engine"].dropna()),
+        "engine_options": set(options[options.ne("")]),
+        "workloads": set(tables["workloads"]["workload"]),
+        "periods": set(tables["periods"]["period"]),
+        "regions": set(tables["demand"]["region"]),
+        "fx": {scenario.settings.currency},
+    }
+
+
+def _running(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     points = frames["points"]
-    running = points[points["point"].isin(frames["serving"]["point"])]
-    chips = set(tables["products"].loc[tables["products"]["product"].isin(products), "chip"].dropna())
-    coolings = set(frames["fleet"]["cooling"])
-    tariffs = set(tables["sites"].loc[tables["sites"]["site"].isin(sites), "tariff"].dropna())
+    return points[points["point"].isin(frames["serving"]["point"])]
+
+
+def _confirmed(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the supply confirmed of what is ordered in the period of the order."""
     ordered = pd.MultiIndex.from_frame(frames["orders"][["offer", "period"]])
-    supply = tables["supply"]
-    yield "supply", supply[pd.MultiIndex.from_frame(supply[["offer", "period"]]).isin(ordered)]
-    chosen = {
-        "products": ("product", products),
-        "offers": ("offer", offers),
-        "sites": ("site", sites),
-        "chips": ("chip", chips),
-        "cooling": ("cooling", coolings),
-        "tariffs": ("tariff", tariffs),
-        "climate": ("region", regions),
-        "carbon": ("region", regions),
-        "models": ("model", set(running["model"].dropna())),
-        "engines": ("engine", set(running["engine"].dropna())),
-        "workloads": ("workload", set(tables["workloads"]["workload"])),
-        "service_classes": ("service_class", set(tables["workloads"]["service_class"].dropna())),
-        "profiles": ("profile", set(tables["demand"]["profile"].dropna())),
-    }
-    for name, (column, wanted) in chosen.items():
-        rows = tables[name]
-        yield name, rows[rows[column].isin(wanted)]
+    supply = scenario.tables["supply"]
+    return supply[pd.MultiIndex.from_frame(supply[["offer", "period"]]).isin(ordered)]
 
 
-def source_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return every source the plan rests on: title, place, date, kind, tables it feeds, and its weakest confidence."""
-    rank = {
-        word: position
-        for position, word in enumerate(("measured", "published", "quoted", "derived", "estimate"))
-    }
+def _points(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of stated and measured rates that the running points name as what they rest on."""
+    basis = _running(frames)["basis"].astype("str")
+    named = pd.concat([basis.str.extract(f"^{words}")[0] for words in (r"stated rate of point (.*)$", NAMED)])
+    rows = scenario.tables["operating_points"]
+    return rows[rows["point"].isin(named.dropna())]
+
+
+NAMED = r"point (.*) on \S+ chips"
+
+
+def _rows(scenario: Scenario, name: str, used: Names, referred: bool) -> pd.DataFrame:
+    """Return the rows whose key is used, and of tables that none refers to those of which every reference is."""
+    frame, table = scenario.tables[name], TABLES[name]
+    if referred:
+        return frame[frame[table.key[0]].isin(used.get(name, set()))]
+    if name in ALSO_BY:
+        other, shared = ALSO_BY[name]
+        return frame[frame[shared].isin(used.get(other, set()))]
+    kept = pd.Series(True, index=frame.index)
+    for column in table.columns:
+        if column.kind != "key" or not column.refers_to or column.name == "source":
+            continue
+        other, target = column.refers_to.split(".")
+        if target == TABLES[other].key[0]:
+            kept &= frame[column.name].isna() | frame[column.name].isin(used.get(other, set()))
+    return frame[kept]
+
+
+def _follow(name: str, rows: pd.DataFrame, used: Names) -> None:
+    """Add what the rows refer to, except what a plan decides for."""
+    for column in TABLES[name].columns:
+        if column.kind != "key" or not column.refers_to or column.name == "source":
+            continue
+        other, target = column.refers_to.split(".")
+        if other not in DECIDED and target == TABLES[other].key[0]:
+            used.setdefault(other, set()).update(rows[column.name].dropna())
+
+
+def provenance_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return where every used row comes from and what it only states (``Column.stated_only``).
+
+    Returns
+    -------
+    DataFrame
+        table, key, rows, source, source_date, confidence, notes, stated (``column value``, by semicolons). Rows of one
+        entity that say the same of themselves are one row here, with their number in ``rows``.
+    """
     parts = []
     for name, rows in used_rows(scenario, frames):
-        if len(rows) and "source" in rows:
-            parts.append(rows[["source", "confidence"]].assign(used_by=name))
-    running = frames["points"][frames["points"]["point"].isin(frames["serving"]["point"])]
-    parts.append(running[["source", "confidence"]].assign(used_by="operating points"))
+        table = TABLES[name]
+        only = [column.name for column in table.columns if column.stated_only]
+        said = pd.DataFrame({column: rows.get(column) for column in SAID}, index=rows.index)
+        said["stated"] = [
+            "; ".join(
+                f"{column} {cell_text(value)}"
+                for column, value in zip(only, values, strict=True)
+                if cell_text(value)
+            )
+            or None
+            for values in rows[only].itertuples(index=False, name=None)
+        ]
+        said = said.astype("str").where(said.notna(), None)
+        head = rows[table.key[0]].astype("str")
+        whole = rows[list(table.key)].astype("str").agg(" | ".join, axis=1)
+        groups = said.assign(table=name, head=head, whole=whole).groupby(
+            ["table", "head", *SAID, "stated"], dropna=False, sort=False
+        )
+        one = groups["whole"].agg(rows="size", key="first").reset_index()
+        parts.append(one.assign(key=one["key"].where(one["rows"].eq(1), one["head"])))
     every = pd.concat(parts, ignore_index=True)
+    silent = every[[*SAID, "stated"]].isna().all(axis=1)
+    return every[~silent].reset_index(drop=True)[PROVENANCE]
+
+
+def source_frame(
+    scenario: Scenario, frames: Mapping[str, pd.DataFrame], provenance: pd.DataFrame
+) -> pd.DataFrame:
+    """Return every source the plan rests on: title, place, date, kind, tables it feeds, and its weakest confidence."""
+    running = _running(frames)[["source", "confidence"]].assign(used_by="operating points", rows=1)
+    said = provenance.rename(columns={"table": "used_by"})[["source", "confidence", "used_by", "rows"]]
+    every = pd.concat([said[said["used_by"].ne("operating_points")], running], ignore_index=True)
     every = every[every["source"].notna()]
-    every["rank"] = every["confidence"].map(rank)
+    every["rank"] = every["confidence"].map(TRUST)
     grouped = every.groupby("source", sort=True).agg(
         used_by=("used_by", lambda names: ", ".join(dict.fromkeys(names))),
-        rows=("used_by", "size"),
+        rows=("rows", "sum"),
         weakest=("rank", "max"),
     )
-    words = {position: word for word, position in rank.items()}
-    grouped["weakest_confidence"] = grouped["weakest"].map(words)
+    grouped["weakest_confidence"] = grouped["weakest"].map({at: word for word, at in TRUST.items()})
     known = scenario.tables["sources"].drop(columns="notes")
     return grouped.reset_index().merge(known, on="source", how="left")[USED_BY]
 
 
-def estimate_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return table, key, what, notes of every used row that only an estimate supports, money first."""
-    parts = []
-    for name, rows in used_rows(scenario, frames):
-        if "confidence" not in rows:
-            continue
-        weak = rows[rows["confidence"] == "estimate"]
-        if weak.empty:
-            continue
-        key = weak[list(TABLES[name].key)].astype(str).agg(" | ".join, axis=1)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "table": name,
-                    "key": key,
-                    "confidence": "estimate",
-                    "source": weak["source"],
-                    "notes": weak["notes"],
-                }
-            )
-        )
-    points = frames["points"]
-    weak = points[points["point"].isin(frames["serving"]["point"]) & (points["confidence"] == "estimate")]
-    parts.append(
-        pd.DataFrame(
-            {
-                "table": "operating points",
-                "key": weak["point"],
-                "confidence": "estimate",
-                "source": weak["source"],
-                "notes": weak["basis"],
-            }
-        )
+def estimate_frame(frames: Mapping[str, pd.DataFrame], provenance: pd.DataFrame) -> pd.DataFrame:
+    """Return table, key, confidence, source, notes of what only an estimate supports."""
+    rows = provenance[provenance["confidence"].eq("estimate") & provenance["table"].ne("operating_points")]
+    running = _running(frames)
+    weak = running[running["confidence"].eq("estimate")]
+    points = pd.DataFrame(
+        {
+            "table": "operating points",
+            "key": weak["point"],
+            "confidence": "estimate",
+            "source": weak["source"],
+            "notes": weak["basis"],
+        }
     )
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat([rows[list(points)], points], ignore_index=True)

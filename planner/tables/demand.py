@@ -72,6 +72,7 @@ SERVICE_CLASSES = Table(
         ),
         *provenance(),
     ),
+    only_stated="meaning availability_fraction",
 )
 
 WORKLOADS = Table(
@@ -238,6 +239,7 @@ WORKLOADS = Table(
     ),
     scope="scenario",
     kinds=(Kinds("a workload of", "model ?", ("a model", "opaque rates")),),
+    only_stated="arrival_cv",
 )
 
 SHAPES = Table(

@@ -324,6 +324,7 @@ LATENCY = Table(
         choice("statistic", "what the number is", ("average", "p95", "estimate")),
         *provenance(),
     ),
+    only_stated="statistic",
 )
 
 EGRESS_PRICES = Table(

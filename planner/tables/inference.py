@@ -98,6 +98,7 @@ ENGINES = Table(
         ),
         *provenance(),
     ),
+    only_stated="version",
 )
 
 ENGINE_OPTIONS = Table(
@@ -218,6 +219,13 @@ OPERATING_POINTS = Table(
         *provenance(),
     ),
     kinds=(Kinds("a rate of", "input_tokens, output_tokens ?", ("stated lengths", "an opaque shape")),),
+    only_for={
+        "stated lengths": "curve weight_precision kv_precision expert_parallel attention_dp load_kind speculative "
+        "verified",
+        "an opaque shape": "shape workload",
+    },
+    only_warned="curve weight_precision kv_precision expert_parallel attention_dp load_kind speculative verified",
+    only_stated="software",
 )
 
 SOFTWARE_ERAS = Table(
@@ -239,6 +247,7 @@ SOFTWARE_ERAS = Table(
         integer("fit_rows", "rows", "measured rows behind the fit; 0 when borrowed from another era"),
         *provenance(),
     ),
+    only_stated="names versions",
 )
 
 ROOFLINE_CONSTANTS = Table(
@@ -252,6 +261,7 @@ ROOFLINE_CONSTANTS = Table(
         text("meaning", "what it stands for in the formulas", required=True),
         *provenance(),
     ),
+    only_stated="unit meaning",
 )
 
 STATISTIC_FACTORS = Table(
@@ -282,6 +292,7 @@ LEVERS = Table(
         text("interacts_with", "other levers or metrics it interferes with"),
         *provenance(),
     ),
+    read_by="the workbook shows it among the inputs",
 )
 
 TABLES = (

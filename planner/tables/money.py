@@ -79,6 +79,7 @@ CONFLICTS = Table(
         key("source", "who states it", "sources.source"),
         text("reason", "why the other one was taken", required=True),
     ),
+    read_by="the workbook shows it among the assumptions",
 )
 
 ALIASES = Table(

@@ -43,6 +43,8 @@ class Column:
         nobody counts, else ``warning``.
     zero_says
         Whether a 0 says something (a limit of nothing) in a row that does not read it; else it is as good as blank.
+    stated_only
+        No figure of a plan reads it: it names or remarks, and the plan shows it where it shows the row's source.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Column:
     used_for: tuple[str, ...] = ()
     unused: Literal["fault", "warning"] = "fault"
     zero_says: bool = False
+    stated_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ class Table:
     ``scenario`` tables hold the scenario's own rows only. ``kinds`` tell its rows apart by what they read;
     ``only_for`` names, by kinds, the columns that rows of other kinds do not read (see ``Column.used_for``; a word that
     two columns share is written ``column=word``), of which ``only_warned`` are not refused there and ``zero_says`` not
-    even as a 0; names are separated by blanks.
+    even as a 0; ``only_stated`` names what no row reads (see ``Column.stated_only``); names are separated by blanks.
+    ``read_by`` says who reads a table that no plan reads.
     """
 
     name: str
@@ -109,6 +113,8 @@ class Table:
     only_for: Mapping[str, str] = field(default_factory=dict, compare=False)
     only_warned: str = ""
     zero_says: str = ""
+    only_stated: str = ""
+    read_by: str = ""
     by_column: Mapping[str, Column] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -119,10 +125,12 @@ class Table:
                 used_for=tuple(uses.pop(column.name, "").split()),
                 unused="warning" if column.name in self.only_warned.split() else "fault",
                 zero_says=column.name in self.zero_says.split(),
+                stated_only=column.name in self.only_stated.split(),
             )
             for column in self.columns
         )
-        assert not uses, f"{self.name} has no column {', '.join(uses)}"
+        unknown = {*uses, *self.only_stated.split()} - {column.name for column in columns}
+        assert not unknown, f"{self.name} has no column {', '.join(sorted(unknown))}"
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "by_column", {column.name: column for column in self.columns})
 

@@ -1,4 +1,4 @@
-"""Assumptions: sources, estimates, values not taken, and every setting with where it comes from."""
+"""Assumptions: sources, estimates, where each input row comes from, values not taken, and every setting."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from reports.used import conflicts_in_use
 
 SOURCES = ["source", "used_by", "date", "confidence", "title", "location", "kind"]
 ESTIMATES = ["table", "key", "source", "confidence", "notes"]
+PROVENANCE = ["table", "key", "source", "confidence", "notes", "stated", "source_date"]
 CONFLICTS = ["table", "key", "column", "value", "reason", "source"]
 SETTINGS = ["setting", "value", "origin", "meaning"]
 WIDE = 7
@@ -26,6 +27,7 @@ LABELS = {
     "reason": "Why the other value was taken",
     "origin": "Set by",
     "used_by": "Used by",
+    "stated": "Stated, read by no figure",
 }
 
 
@@ -38,6 +40,8 @@ def fill(book: Workbook, content: Content) -> None:
     section(page, "Estimates in use", WIDE)
     estimates = _with_columns(content.frame("estimates", ESTIMATES), ESTIMATES)
     _block(page, estimates, ESTIMATES, ("key", "notes"))
+    section(page, "Where the inputs in use come from", WIDE)
+    _block(page, input_rows(content), PROVENANCE, ("key", "notes", "stated"))
     section(page, "Values of other sources that were not taken", WIDE)
     _block(page, conflicts_in_use(content), CONFLICTS, ("key", "reason"))
     _settings(page)
@@ -61,6 +65,14 @@ def sources_used(content: Content) -> pd.DataFrame:
         ["rank", "when", "source"]
     )
     return order[SOURCES].reset_index(drop=True)
+
+
+def input_rows(content: Content) -> pd.DataFrame:
+    """Return where every input row in use comes from; rows that say the same stand together, with their number."""
+    rows = _with_columns(content.frame("provenance", [*PROVENANCE, "rows"]), [*PROVENANCE, "rows"])
+    together = rows["rows"].astype("str").where(rows["rows"].ne(1), "")
+    names = rows["key"].astype("str") + (" (" + together + " rows)").where(together.ne(""), "")
+    return rows.assign(key=names)[PROVENANCE]
 
 
 def _settings(page: Page) -> None:

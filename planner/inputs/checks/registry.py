@@ -29,7 +29,7 @@ from planner.inputs.checks import (
 )
 from planner.inputs.checks.columns import column_bands
 from planner.inputs.checks.references import check_references, check_settings_keys
-from planner.inputs.checks.unused_rules import stated_cells_are_read
+from planner.inputs.checks.unused_rules import stated_cells_are_read, what_no_plan_reads_is_said
 from planner.inputs.checks.view import Finding, Notice, Rule, View
 from planner.inputs.located import Located
 from planner.inputs.scenario import Settings
@@ -116,6 +116,7 @@ def _missing_tables(view: View, settings_readable: bool) -> Iterator[Fault]:
 def _findings(view: View, rules: tuple[Rule, ...]) -> Iterator[Finding]:
     yield from column_bands(view)
     yield from stated_cells_are_read(view)
+    yield from what_no_plan_reads_is_said(view)
     for rule in rules:
         if applies(view, rule):
             yield from rule.check(view)

@@ -80,3 +80,11 @@ def stated_cells_are_read(view: View) -> Iterator[Finding]:
                     message = f"not used for {said.iloc[at]}: leave it blank"
                 place = located.fault(at, column.name, message)
                 yield place if column.unused == "fault" else Notice(place)
+
+
+def what_no_plan_reads_is_said(view: View) -> Iterator[Finding]:
+    """Yield a notice of the first own row of a table that no plan reads."""
+    for located in view.tables.values():
+        for at in rows_where(located, located.own)[:1] if located.table.read_by else ():
+            message = f"no plan reads this table: {located.table.read_by}"
+            yield Notice(located.fault(at, located.table.key[0], message))
