@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from plan_cases import HOURS, SAID, Rows, base_tables, cloud_offer, flat, point, scenario_of, workload
-from random_terms import TERMS, money_settings
+from random_terms import TERMS, first_day, money_settings
 
 from planner.errors import InputError, PlannerError
 from planner.inputs import Scenario
@@ -256,7 +256,7 @@ def _cloud_offers(dice: Draw) -> Rows:
     ]
 
 
-def _some(dice: Draw, **cells: float) -> dict[str, float]:
+def _some(dice: Draw, **cells: Any) -> dict[str, Any]:
     return {name: value for name, value in cells.items() if dice.random() < 0.4}
 
 
@@ -310,6 +310,9 @@ def _budgets(dice: Draw, tables: Tables) -> None:
 
 def _contracts(dice: Draw, tables: Tables) -> None:
     contract = {"site": "hall", "currency": "EUR", "gco2_per_kwh": 20, **SAID}
+    begins = first_day(tables) + pd.DateOffset(days=int(dice.integers(-90, 300)))
+    ends = begins + pd.DateOffset(days=int(dice.integers(20, 700)))
+    contract |= _some(dice, start_date=f"{begins:%Y-%m-%d}", end_date=f"{ends:%Y-%m-%d}")
     tables["ppas"] = [contract | {"ppa": "wind", "share_fraction": 0.3, "price_per_kwh": 0.07}]
     if dice.random() < 0.5:
         tables["ppas"].append(contract | {"ppa": "river", "kw": 10, "price_per_kwh": 0.05})
@@ -345,8 +348,10 @@ def _tariff(dice: Draw, tables: Tables) -> None:
 
 
 def _colocation(dice: Draw, tables: Tables) -> None:
+    begins = first_day(tables) + pd.DateOffset(months=int(dice.integers(-6, 12)))
     tables["colo_contracts"] = [
-        {"site": "hall", "take_fraction": 0.8, "beyond": str(dice.choice(["allowed", "refused"]))}
+        _some(dice, start_date=f"{begins:%Y-%m-%d}")
+        | {"site": "hall", "take_fraction": 0.8, "beyond": str(dice.choice(["allowed", "refused"]))}
         | _some(dice, term_months=36, escalator_fraction_per_year=0.03)
     ]
     tables["colo_ramp"] = [

@@ -27,6 +27,7 @@ def names(tables: Tables) -> list[str]:
 
 
 def first_day(tables: Tables) -> pd.Timestamp:
+    """Return the first day of the horizon."""
     return pd.Timestamp(tables["periods"][0]["start_date"])
 
 

@@ -18,7 +18,10 @@ def paid_on(frames: Mapping[str, pd.DataFrame], line: str, *by: str) -> pd.Serie
 
 
 def rent_rows(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return a row per site whose hall is rented: rent of what stands and of what is contracted and not used."""
+    """Return a row per site whose hall is rented: rent of what stands and of what is contracted and not used.
+
+    It is agreed on by the day of its contract, or by the first delivery there, or from the start where a lot stands.
+    """
     used, unused = paid_on(frames, "facility_rent", "site"), paid_on(frames, "facility_rent_unused", "site")
     paid = used.add(unused, fill_value=0.0)
     contracts, fleet = frames["colo_contracts"], frames["fleet"]
@@ -38,9 +41,10 @@ def rent_rows(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
     first = c.periods["start_date"].iloc[0]
     days = []
     for site in paid.index:
-        stated = begun.get(site, pd.NaT)
-        free = first if site in standing else taken.get(site, first)
-        days.append(free if pd.isna(stated) else stated)
+        free = first if site in standing else taken.get(site, pd.NaT)
+        # A contract of a later day does not house what is delivered before it: that is agreed on by then.
+        known = [pd.Timestamp(day) for day in (begun.get(site, pd.NaT), free) if not pd.isna(day)]
+        days.append(min(known, default=first))
     day = pd.Series(days, index=paid.index, dtype="datetime64[ns]")
     return pd.DataFrame(
         {

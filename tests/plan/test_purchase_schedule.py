@@ -223,3 +223,25 @@ def test_a_token_service_and_an_energy_contract_are_rows_of_the_schedule():
     late = table.assign(in_service_date=table["in_service_date"] + pd.Timedelta(days=31))
     assert fails(plan, "purchase_dates", "purchases", late)
     assert fails(plan, "purchase_amounts", "purchases", table[table["kind"] != "token service"])
+
+
+def test_a_hall_is_rented_from_the_first_delivery_where_its_contract_begins_later():
+    tables = {
+        "periods": one_year(),
+        "sites": [hall(rent_per_kw_month=100, fixed_cost_per_year=10)],
+        "offers": [purchase()],
+        "demand": demand(["2027"], 1.0),
+        "colo_contracts": [{"site": "hall", "start_date": "2027-06-01"}],
+        "colo_ramp": [{"site": "hall", "from_month": 0, "contracted_kw": 10}],
+    }
+    plan = solved(scenario(tables))
+    assert audit_plan(plan).passed
+    table = plan["purchases"]
+    rows = table.set_index("kind")
+    assert str(rows.loc["colocation", "in_service_date"].date()) == "2027-01-01"
+    assert str(rows.loc["hardware", "delivery_date"].date()) == "2027-01-01"
+    for kind in ("colocation", "site opening"):
+        late = table.copy()
+        dates = ["order_by_date", "delivery_date", "ready_date", "in_service_date"]
+        late.loc[late["kind"] == kind, dates] = pd.Timestamp("2027-06-01")
+        assert fails(plan, "purchase_dates", "purchases", late)

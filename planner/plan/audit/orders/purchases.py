@@ -92,8 +92,9 @@ def _deposits(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
 
 
 def purchase_dates(books: Accounts) -> Check:
-    """Return the check that no two dates of a row contradict each other, that hardware has the dates of its orders, and
-    that halls, changed halls and modules are ready when their weeks are over (days since 1970).
+    """Return the check that no two dates of a row contradict each other, that hardware has the dates of its orders,
+    that halls, changed halls and modules are ready when their weeks are over, and that no hardware comes before its
+    site is open and rented (days since 1970).
     """
     stated = books.plan.frames.get("purchases", pd.DataFrame())
     if stated.empty:
@@ -108,10 +109,25 @@ def purchase_dates(books: Accounts) -> Check:
             right=days_since_1970(stated[late]),
         )
         parts.append(rows[rows["left"].notna() & rows["right"].notna()])
+    parts.append(_housed(stated))
     for counted in (_ready, _as_ordered, _started):
         same = _twice(counted(books, stated))
         parts += [rows.assign(left=left, right=right) for rows, left, right in same]
     return compare("purchase_dates", "purchases", pd.concat(parts, ignore_index=True), "<=", floor=1e-3)
+
+
+def _housed(stated: pd.DataFrame) -> pd.DataFrame:
+    """Return the first day of each site opened or rented beside the first delivery of hardware it takes at once."""
+    own = stated[
+        stated["kind"].eq("hardware") & stated["stored_units"].eq(0.0) & stated["ready_date"].notna()
+    ]
+    first = own.groupby("site")["delivery_date"].min()
+    rows = stated[stated["kind"].isin(("colocation", "site opening")) & stated["site"].isin(first.index)]
+    return rows[["kind", "item", "site"]].assign(
+        dates="in_service_date <= first delivery there",
+        left=days_since_1970(rows["in_service_date"]),
+        right=days_since_1970(pd.Series(first.reindex(rows["site"]).to_numpy())),
+    )
 
 
 def _twice(rows: pd.DataFrame) -> list[tuple[pd.DataFrame, pd.Series, pd.Series]]:
@@ -188,8 +204,8 @@ def _started(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
     and the plan.
 
     A site opens with its first period open; an energy contract begins when it says, or has always been; a generator is
-    asked for its lead time before its first period; a hall is rented from the contract's day, else from the first
-    delivery there, or from the start where something stands.
+    asked for its lead time before its first period; a hall is rented from the contract's day or the first delivery
+    there, whichever is earlier, or from the start where something stands.
     """
     periods, tables = books.facts.periods, books.facts.scenario.tables
     first = periods["start_date"].iloc[0]
@@ -223,8 +239,8 @@ def _started(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
     for site in stated.loc[stated["kind"] == "colocation", "site"]:
         taken = orders.loc[(orders["site"] == site) & orders["hall_ready_date"].notna(), "hall_ready_date"]
         signed = contracts.loc[contracts["site"] == site, "start_date"]
-        stands = site in set(tables["fleet"]["site"]) or taken.empty
-        day = signed.min() if len(signed) else first if stands else taken.min()
+        days = [*signed.dropna(), *([first] if site in set(tables["fleet"]["site"]) else taken.dropna())]
+        day = min(days, default=first)
         found["colocation", site] = ("in_service_date", day)
     rows = [
         (row["kind"], row["item"], row["site"], *found[row["kind"], row["item"]], row)
