@@ -13,8 +13,8 @@ import pandas as pd
 
 from planner.performance.candidates import ENGINE_COLUMNS
 from planner.performance.deployment import compute_path, deployments, join_facts, missing_facts
-from planner.performance.memory import kv_bytes_per_sequence
-from planner.performance.roofline import attended_tokens, weight_read_bytes
+from planner.performance.memory import read_bytes_per_sequence, state_bytes_per_sequence
+from planner.performance.roofline import weight_read_bytes
 from planner.performance.roofline_constants import RooflineConstants
 
 POINT_COLUMNS = [
@@ -72,8 +72,8 @@ def with_activity(
     generated, batch = rows["generated_tokens"].to_numpy(float), rows["concurrency"].to_numpy(float)
     context = (rows["input_tokens"] + rows["generated_tokens"] / 2.0).to_numpy(float)[:, None]
     weights = weight_read_bytes(deployment, batch[:, None], constants) * deployment.chips
-    cached = batch[:, None] * kv_bytes_per_sequence(deployment, attended_tokens(deployment, context))
-    moved = rate * generated / batch * (weights + cached)[:, 0]
+    cached = read_bytes_per_sequence(deployment, context) + 2.0 * state_bytes_per_sequence(deployment)
+    moved = rate * generated / batch * (weights + batch[:, None] * cached)[:, 0]
     bandwidth = (deployment.chips * deployment.bandwidth)[:, 0]
     values = (
         flops * rows["uncached_tokens"].to_numpy(float) / compute / in_prefill,

@@ -38,6 +38,9 @@ UNMEASURED_BAND = (0.5, 2.0)
 """Least error band of a chip none of whose own measurements stand behind its constants: family constants carried
 over to another memory system, power limit or software state have been wrong by up to that much."""
 
+STATE_BYTES = 2.0
+"""Bytes per element of a linear layer's state where the model does not say: BF16."""
+
 KV_BYTES: Mapping[str, float] = {"bf16": 2.0, "fp8": 1.0, "int8": 1.0, "fp4": 0.5625}
 
 COMPUTE_PATHS: Mapping[str, tuple[str, ...]] = {
@@ -82,12 +85,17 @@ class Deployments:
         Achieved FLOP/s per chip of BF16, in which attention runs whatever the precision of the weights.
     layers, hidden, heads, kv_heads, head_dim, mla
         Architecture; ``mla`` is 1 for multi-head latent attention.
-    full_layers, sliding_layers, window, linear_layers, linear_state
-        Attention layers by kind; tokens of the window; elements of a linear layer's state.
-    kv_full, kv_sliding
-        Cached elements per token in the full and in the sliding layers.
+    window, linear_layers, linear_state, state_bytes
+        Tokens of the sliding window; linear layers, elements of the state of one and bytes of an element.
+    kv_full, kv_indexed, kv_sliding
+        Cached elements per token in the full layers, in those of them that attend what an indexer selects, and in
+        the sliding layers.
+    entry
+        Elements of one cached entry of one layer: keys and values of all heads, or the latent that stands for both.
     sparse_topk
         Tokens attended per query by a sparse indexer; infinite when dense.
+    indexer, indexer_heads
+        Keys the indexers cache per token, elements of all layers; their heads.
     active, total, expert_weights, experts, active_experts, moe_layers
         Parameters used per token, all, in routed experts; experts per layer, used per token, their layers.
     weight_bytes, kv_bytes
@@ -116,14 +124,17 @@ class Deployments:
     kv_heads: Array
     head_dim: Array
     mla: Array
-    full_layers: Array
-    sliding_layers: Array
     window: Array
     linear_layers: Array
     linear_state: Array
+    state_bytes: Array
     kv_full: Array
+    kv_indexed: Array
     kv_sliding: Array
+    entry: Array
     sparse_topk: Array
+    indexer: Array
+    indexer_heads: Array
     active: Array
     total: Array
     expert_weights: Array
@@ -235,6 +246,20 @@ def missing_facts(joined: pd.DataFrame) -> pd.Series:
     return reason
 
 
+def cached_entry(joined: pd.DataFrame) -> Array:
+    """Return elements of one cached entry of one attention layer.
+
+    Grouped heads cache keys and values of each (2 x heads x size), a latent cache the latent of a layer; where it
+    stands for several tokens (CSA) its size is that of a head.
+    """
+    layers = (joined["full_attention_layers"].fillna(0.0)).clip(lower=1.0).astype(float)
+    grouped = 2.0 * joined["kv_heads"].astype(float) * joined["head_dim"].astype(float)
+    latent = joined["kv_elements_full"].astype(float) / layers
+    entry = grouped.where(joined["attention"].eq("GQA"), latent)
+    entry = entry.mask(joined["attention"].eq("CSA"), joined["head_dim"].astype(float))
+    return entry.fillna(latent).clip(lower=1.0).to_numpy(float)
+
+
 def deployments(joined: pd.DataFrame) -> Deployments:
     """Return the arrays of rows that have all facts (see ``missing_facts``).
 
@@ -249,7 +274,9 @@ def deployments(joined: pd.DataFrame) -> Deployments:
     def column(name: str, missing: float = 0.0) -> Array:
         return joined[name].astype(float).fillna(missing).to_numpy(float)
 
-    latent = joined["attention"].eq("MLA").to_numpy(float)
+    latent = joined["attention"].isin(["MLA", "CSA"]).to_numpy(float)
+    topk = column("sparse_attention_topk", np.inf)
+    indexed = joined["kv_elements_indexed"].fillna(joined["kv_elements_full"]).to_numpy(float)
     kv_precision = joined["kv_precision"].fillna("bf16")
     host = column("overhead_ratio", 1.0)
     values = {
@@ -271,15 +298,18 @@ def deployments(joined: pd.DataFrame) -> Deployments:
         "heads": column("heads"),
         "kv_heads": np.where(latent > 0, 1.0, column("kv_heads", 1.0)),
         "head_dim": column("head_dim", 128.0),
-        "mla": latent,
-        "full_layers": column("full_attention_layers"),
-        "sliding_layers": column("sliding_layers"),
+        "mla": joined["attention"].eq("MLA").to_numpy(float),
         "window": column("sliding_window_tokens"),
         "linear_layers": column("linear_attention_layers"),
         "linear_state": column("linear_state_elements"),
+        "state_bytes": column("linear_state_bytes", STATE_BYTES),
         "kv_full": column("kv_elements_full"),
+        "kv_indexed": np.where(np.isfinite(topk), indexed, 0.0),
         "kv_sliding": column("kv_elements_sliding"),
-        "sparse_topk": column("sparse_attention_topk", np.inf),
+        "entry": cached_entry(joined),
+        "sparse_topk": topk,
+        "indexer": column("indexer_elements"),
+        "indexer_heads": column("indexer_heads"),
         "active": column("parameters_active_b") * PARAMS_PER_BILLION,
         "total": column("parameters_total_b") * PARAMS_PER_BILLION,
         "expert_weights": column("parameters_expert_b") * PARAMS_PER_BILLION,

@@ -11,6 +11,9 @@ import numpy as np
 from planner.performance.deployment import Array, Deployments
 from planner.performance.roofline_constants import RooflineConstants
 
+INDEXER_BYTES = 1.0 + 4.0 / 128.0
+"""Bytes per element of an indexer's keys: FP8 with one FP32 scale per 128 of them."""
+
 
 def weight_bytes_per_chip(deployment: Deployments) -> Array:
     """Return the weights one chip of the replica holds, bytes.
@@ -34,19 +37,58 @@ def kv_shards(deployment: Deployments) -> Array:
     return split * deployment.pipeline
 
 
-def kv_bytes_per_sequence(deployment: Deployments, tokens: Array | float) -> Array:
-    """Return the whole KV cache of one sequence of a given length, bytes.
+def state_bytes_per_sequence(deployment: Deployments) -> Array:
+    """Return the states of the linear layers of one sequence, bytes; their size does not depend on its length."""
+    return deployment.linear_layers * deployment.linear_state * deployment.state_bytes
 
-    ``(full * L + sliding * min(L, window)) * bytes + linear layers * state * 2``
+
+def state_shards(deployment: Deployments) -> Array:
+    """Return over how many chips the states of one sequence are spread: their many heads are split like weights."""
+    return np.where(deployment.attention_dp > 0, 1.0, deployment.tensor) * deployment.pipeline
+
+
+def grown_bytes_per_sequence(deployment: Deployments, tokens: Array | float) -> Array:
+    """Return what one sequence of a given length caches per token, states apart, bytes.
+
+    ``(full * L + sliding * min(L, window)) * bytes + indexer keys * L * 1.03``
     """
     cached = deployment.kv_full * tokens + deployment.kv_sliding * np.minimum(tokens, deployment.window)
-    return cached * deployment.kv_bytes + deployment.linear_layers * deployment.linear_state * 2.0
+    return cached * deployment.kv_bytes + deployment.indexer * tokens * INDEXER_BYTES
+
+
+def kv_bytes_per_sequence(deployment: Deployments, tokens: Array | float) -> Array:
+    """Return the whole cache of one sequence of a given length, bytes: keys and values, indexer keys, states."""
+    return grown_bytes_per_sequence(deployment, tokens) + state_bytes_per_sequence(deployment)
+
+
+def read_bytes_per_sequence(deployment: Deployments, context: Array | float) -> Array:
+    """Return what one decode step reads of the cache of one sequence, states apart, bytes.
+
+    ``((full - indexed) * L + indexed * min(L, top k) + sliding * min(L, window)) * bytes + indexer keys * L * 1.03``:
+    an indexer scores the keys of every token to select those whose cache is read.
+    """
+    whole = (deployment.kv_full - deployment.kv_indexed) * context
+    selected = deployment.kv_indexed * np.minimum(context, deployment.sparse_topk)
+    sliding = deployment.kv_sliding * np.minimum(context, deployment.window)
+    keys = deployment.indexer * context * INDEXER_BYTES
+    return (whole + selected + sliding) * deployment.kv_bytes + keys
+
+
+def read_bytes_per_chip(deployment: Deployments, context: Array | float) -> Array:
+    """Return cache traffic of one more sequence per chip and decode step (on average), bytes.
+
+    Caches are read; states are read and written.
+    """
+    moved = read_bytes_per_sequence(deployment, context) / kv_shards(deployment)
+    moved = moved + 2.0 * state_bytes_per_sequence(deployment) / state_shards(deployment)
+    return moved / np.where(deployment.attention_dp > 0, deployment.chips, 1.0)
 
 
 def kv_bytes_per_chip(deployment: Deployments, tokens: Array | float) -> Array:
-    """Return the KV cache that one more request adds to each chip (on average), bytes."""
-    per_sequence = kv_bytes_per_sequence(deployment, tokens) / kv_shards(deployment)
-    return per_sequence / np.where(deployment.attention_dp > 0, deployment.chips, 1.0)
+    """Return the cache that one more request adds to each chip (on average), bytes."""
+    held = grown_bytes_per_sequence(deployment, tokens) / kv_shards(deployment)
+    held = held + state_bytes_per_sequence(deployment) / state_shards(deployment)
+    return held / np.where(deployment.attention_dp > 0, deployment.chips, 1.0)
 
 
 def free_memory_per_chip(deployment: Deployments, overhead_bytes: float) -> Array:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.performance.deployment import Array, Deployments
-from planner.performance.memory import kv_bytes_per_chip
+from planner.performance.memory import read_bytes_per_chip
 from planner.performance.roofline_constants import RooflineConstants
 
 ACTIVATION_BYTES = 2.0
@@ -79,25 +79,34 @@ def activation_s(deployment: Deployments, tokens: Array | float, constants: Roof
     return moved / (deployment.bandwidth_efficiency * deployment.bandwidth)
 
 
-def attended_tokens(deployment: Deployments, context: Array | float) -> Array:
-    """Return tokens one query attends to in a full layer (all, or the indexer's top k)."""
-    return np.minimum(context, deployment.sparse_topk)
+def attended_entries(deployment: Deployments, context: Array | float) -> Array:
+    """Return cached entries one query attends to, summed over the layers.
+
+    All of the context in full layers, the top k where an indexer selects, the window in sliding layers; an entry that
+    stands for several tokens counts once.
+    """
+    whole = (deployment.kv_full - deployment.kv_indexed) * context
+    selected = deployment.kv_indexed * np.minimum(context, deployment.sparse_topk)
+    sliding = deployment.kv_sliding * np.minimum(context, deployment.window)
+    return (whole + selected + sliding) / deployment.entry
 
 
 def attention_flops(deployment: Deployments, context: Array | float, width: Array) -> Array:
     """Return FLOPs of attention for one new token against a context, all layers.
 
-    4 * heads * width per attended token and layer: two products of the width.
+    4 * heads * width per attended entry: two products of the width.
     """
-    full = deployment.full_layers * attended_tokens(deployment, context)
-    sliding = deployment.sliding_layers * np.minimum(context, deployment.window)
-    return 4.0 * deployment.heads * width * (full + sliding)
+    return 4.0 * deployment.heads * width * attended_entries(deployment, context)
+
+
+def indexer_flops(deployment: Deployments, context: Array | float) -> Array:
+    """Return FLOPs of the indexers for one new token: each head scores the keys of the whole context."""
+    return 2.0 * deployment.indexer_heads * deployment.indexer * context
 
 
 def decode_width(deployment: Deployments) -> Array:
-    """Return elements per head each attended token costs: head size, or the latent of an MLA cache."""
-    latent = deployment.kv_full / np.maximum(deployment.layers, 1.0)
-    return np.where(deployment.mla > 0, latent, deployment.head_dim)
+    """Return elements per head each attended entry costs: head size, or the latent of an MLA cache."""
+    return np.where(deployment.mla > 0, deployment.entry, deployment.head_dim)
 
 
 def collective_s(deployment: Deployments, tokens: Array | float, constants: RooflineConstants) -> Array:
@@ -167,9 +176,10 @@ def decode_step_s(
     cache_ratio = np.where(
         deployment.mla > 0, constants.latent_kv_bandwidth_ratio, constants.kv_bandwidth_ratio
     )
-    cached = batch * kv_bytes_per_chip(deployment, attended_tokens(deployment, context)) * imbalance
+    cached = batch * read_bytes_per_chip(deployment, context) * imbalance
     cache_s = cached / (bandwidth * cache_ratio)
-    flops = tokens * attention_flops(deployment, context, decode_width(deployment))
+    flops = attention_flops(deployment, context, decode_width(deployment))
+    flops = tokens * (flops + indexer_flops(deployment, context))
     attention_s = flops / (compute * constants.decode_attention_mfu_ratio)
     device_s = overlapped(weights_s, products_s, constants) + overlapped(cache_s, attention_s, constants)
     device_s = device_s + deployment.pipeline * activation_s(deployment, tokens, constants)
@@ -214,7 +224,7 @@ def least_step_s(deployment: Deployments, batch: Array | float, context: Array |
     Weights every token uses and the KV cache are read once; routed experts are left out, as one token may touch few.
     """
     read = dense_parameters(deployment) / deployment.chips * deployment.weight_bytes
-    read = read + batch * kv_bytes_per_chip(deployment, attended_tokens(deployment, context))
+    read = read + batch * read_bytes_per_chip(deployment, context)
     flops = 2.0 * batch * deployment.active / deployment.chips
     return np.maximum(read / deployment.bandwidth, flops / deployment.peak_flops)
 

@@ -54,17 +54,23 @@ class Draft:
 
 
 def draft(rows: pd.DataFrame) -> Draft:
-    """Return the arrays of rows of ``options.with_options``."""
+    """Return the arrays of rows of ``options.with_options``.
 
-    def column(name: str) -> Array:
-        return rows[name].astype(float).fillna(0.0).to_numpy(float)[:, None]
+    What an option leaves blank is that of the model's own layers for multi-token prediction: their number, a pass of
+    them as its share of the layers of a step, their weights over the model's.
+    """
 
+    def column(name: str, own: pd.Series | float = 0.0) -> Array:
+        stated = rows[name].astype(float)
+        return stated.fillna(own).fillna(0.0).to_numpy(float)[:, None]
+
+    layers = rows["mtp_layers"].astype(float)
     return Draft(
         column("draft_tokens"),
         column("acceptance_fraction"),
-        column("draft_cost_fraction"),
-        column("draft_layers"),
-        column("draft_memory_fraction"),
+        column("draft_cost_fraction", layers / rows["layers"].astype(float)),
+        column("draft_layers", layers),
+        column("draft_memory_fraction", rows["parameters_mtp_b"] / rows["parameters_total_b"]),
     )
 
 

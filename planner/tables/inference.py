@@ -32,12 +32,23 @@ MODELS = Table(
         integer("heads", "heads", "attention heads", low=1),
         integer("kv_heads", "heads", "key/value heads", low=1),
         integer("head_dim", "elements", "size of one head", low=1),
-        choice("attention", "kind of attention", ("GQA", "MLA"), required=False),
+        choice(
+            "attention",
+            "kind of attention: grouped heads; one latent of all heads (MLA); one latent per group of tokens (CSA)",
+            ("GQA", "MLA", "CSA"),
+            required=False,
+        ),
         integer("full_attention_layers", "layers", "layers that attend to the whole context"),
         integer("sliding_layers", "layers", "layers with a sliding window"),
         integer("sliding_window_tokens", "tokens", "window of the sliding layers"),
         integer("linear_attention_layers", "layers", "layers with a state of fixed size"),
         integer("linear_state_elements", "elements per layer", "state kept per sequence by a linear layer"),
+        positive(
+            "linear_state_bytes",
+            "bytes per element",
+            "size of an element of that state; blank = 2",
+            band=(1, 8),
+        ),
         integer("moe_layers", "layers", "layers with experts"),
         integer("experts", "experts", "experts per layer; blank for dense models"),
         integer("active_experts", "experts", "experts used per token"),
@@ -47,9 +58,20 @@ MODELS = Table(
             "tokens attended by a sparse-attention indexer; blank when dense",
         ),
         number(
+            "indexer_elements",
+            "elements per token",
+            "keys the indexers cache per token, all layers, in FP8; read whole in every step",
+        ),
+        integer("indexer_heads", "heads", "heads of an indexer, each of which scores every key", low=1),
+        number(
             "kv_elements_full",
             "elements per token",
-            "cached per token in full-attention layers (MLA: latent + rope)",
+            "cached per token in full-attention layers (MLA: latent + rope; CSA: latent over the tokens it stands for)",
+        ),
+        number(
+            "kv_elements_indexed",
+            "elements per token",
+            "part of kv_elements_full in layers that read only what their indexer selects; blank = all with an indexer",
         ),
         number(
             "kv_elements_sliding",
@@ -64,6 +86,15 @@ MODELS = Table(
             band=(0.05, 2_000),
         ),
         number("parameters_expert_b", "1e9 parameters", "weights that sit in routed experts"),
+        integer(
+            "mtp_layers",
+            "layers",
+            "layers that propose a further token (multi-token prediction), not part of layers; loaded when an engine "
+            "option drafts with them",
+        ),
+        number(
+            "parameters_mtp_b", "1e9 parameters", "weights of those layers, not part of parameters_total_b"
+        ),
         positive("context_tokens", "tokens", "longest input + output the model supports"),
         *provenance(),
     ),
@@ -134,10 +165,19 @@ ENGINE_OPTIONS = Table(
         fraction("acceptance_fraction", "share of proposed tokens accepted while all before them were"),
         fraction(
             "draft_cost_fraction",
-            "device time of one draft pass over a plain step of the model at that batch",
+            "device time of one draft pass over a plain step of the model at that batch; blank = the share of the "
+            "model's own mtp_layers",
         ),
-        integer("draft_layers", "layers", "layers of the draft, each launched by the host", low=1),
-        fraction("draft_memory_fraction", "weights of the draft over those of the model"),
+        integer(
+            "draft_layers",
+            "layers",
+            "layers of the draft, each launched by the host; blank = mtp_layers",
+            low=1,
+        ),
+        fraction(
+            "draft_memory_fraction",
+            "weights of the draft over those of the model; blank = those of its mtp_layers",
+        ),
         integer(
             "most_units",
             "units",

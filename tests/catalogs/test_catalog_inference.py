@@ -79,6 +79,12 @@ def test_cached_elements_follow_from_the_architecture(tables):
     assert (grouped["kv_elements_sliding"].fillna(0) == per_layer * grouped["sliding_layers"].fillna(0)).all()
     latent = models[models["attention"].eq("MLA")]
     assert (latent["kv_elements_full"] == 576 * latent["layers"]).all()
+    # One latent of 512 per 4 tokens in 21 layers, per 128 tokens in 20; every layer keeps the last 128 tokens too.
+    flash = models.loc["DeepSeek-V4-Flash"]
+    assert flash["kv_elements_full"] == 21 * 512 / 4 + 20 * 512 / 128
+    assert flash["kv_elements_indexed"] == 21 * 512 / 4
+    assert flash["kv_elements_sliding"] == 43 * 512
+    assert (flash["sparse_attention_topk"], flash["indexer_elements"]) == (512 * 4, 21 * 128 / 4 / 2)
 
 
 def test_layers_of_all_kinds_add_up(tables):
@@ -98,8 +104,43 @@ def test_a_token_uses_its_share_of_the_experts_and_no_more_than_all_weights(tabl
     assert (models["parameters_expert_b"].fillna(0) < models["parameters_total_b"]).all()
 
 
-def test_all_26_models_are_there(tables):
-    assert len(tables["models"]) == 26
+PUBLISHED_B = {
+    "GLM-4.5-Air": (106.85, 12.8),
+    "Qwen3-Next-80B-A3B": (79.67, 3.56),
+    "Qwen3-Coder-480B-A35B": (480, 35),
+    "Qwen3-4B": (4.02, 4.02),
+    "Gemma-3-27B": (27.0, 27.0),
+    "Mistral-Small-3": (23.57, 22.9),
+    "Mistral-Large-3": (673, 39),
+    "Phi-4": (14.66, 14.1),
+    "Llama-3.2-1B": (1.24, 1.24),
+    "Llama-3.2-3B": (3.21, 3.21),
+    "Nemotron-3-Nano-30B-A3B": (31.6, 3.2),
+    "Nemotron-3-Super-120B-A12B": (120.67, 12),
+    "Nemotron-3-Ultra-550B-A55B": (550, 55),
+    "DeepSeek-V3.2": (671.9, 37.5),
+    "DeepSeek-V4-Flash": (284, 13),
+    "DeepSeek-V4-Pro": (1600, 49),
+}
+"""Parameters as published (without MTP and vision parts) and used per token, 1e9."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED_B)
+def test_counted_parameters_are_those_published(tables, name):
+    row = tables["models"].set_index("model").loc[name]
+    total, active = PUBLISHED_B[name]
+    assert row["parameters_total_b"] == pytest.approx(total, rel=0.02)
+    assert row["parameters_active_b"] == pytest.approx(active, rel=0.03)
+
+
+def test_the_models_that_users_ask_for_are_there(tables):
+    models = tables["models"]
+    assert len(models) == 45
+    assert {"GLM-4.5", "GLM-4.6", "Gemma-3-4B", "Gemma-3-12B", *PUBLISHED_B} <= set(models["model"])
+    indexed = models[models["sparse_attention_topk"].notna()]
+    assert (indexed[["indexer_elements", "indexer_heads"]] > 0).all(axis=None)
+    linear = models[models["linear_attention_layers"].fillna(0).gt(0)]
+    assert linear["linear_state_bytes"].eq(4).all()
 
 
 def test_engines_name_a_known_era_and_precisions_the_formulas_know(tables):

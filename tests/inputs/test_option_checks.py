@@ -44,6 +44,23 @@ def test_an_option_that_lacks_a_number_is_a_fault(option, column, message):
     assert message in what
 
 
+def test_a_draft_is_described_unless_every_model_brings_its_own():
+    rows = tables()
+    model = {"parameters_total_b": 8, "parameters_active_b": 7, **SAID}
+    own = [model | {"model": "plain"}, model | {"model": "predicting", "mtp_layers": 1}]
+    rows["models"] = [*rows.get("models", []), *own]
+    option = {"option": "own", "draft_tokens": 1, "acceptance_fraction": 0.8, **SAID}
+    rows["engine_options"] = [option | {"models": "predicting"}]
+    scenario(rows)
+    for models in ("", "plain", "plain;predicting"):
+        rows["engine_options"] = [option | {"models": models}]
+        with pytest.raises(InputError) as caught:
+            scenario(rows)
+        named = {fault.column for fault in caught.value.faults}
+        assert named == {"draft_cost_fraction", "draft_layers", "draft_memory_fraction"}
+        assert all("mtp_layers" in fault.message for fault in caught.value.faults)
+
+
 def test_an_option_keeps_a_cache_or_splits_the_phases():
     ((where, what),) = faults({"prefix_cache": "device", "routing": "affinity", "disaggregated": True})
     assert where == "disaggregated"

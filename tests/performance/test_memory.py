@@ -85,7 +85,8 @@ def test_sliding_layers_stop_caching_at_their_window():
 
 def test_linear_attention_keeps_a_state_of_fixed_size():
     card = deployment("B200", "Qwen3.5-35B-A3B", "fp8")
-    state = 30 * 524_288 * 2
+    # 30 layers x 32 value heads x 128 x 128 elements in FP32.
+    state = 30 * 32 * 128 * 128 * 4
     assert kv_bytes_per_sequence(card, 0.0).item() == state
     assert kv_bytes_per_sequence(card, 10.0).item() == state + 10 * 10_240 * 2
 

@@ -8,7 +8,8 @@ import pandas as pd
 
 from planner.inputs.checks.view import Finding, Rule, View, rows_where
 
-DRAFT_FACTS = ("acceptance_fraction", "draft_cost_fraction", "draft_layers", "draft_memory_fraction")
+OWN_DRAFT_FACTS = ("draft_cost_fraction", "draft_layers", "draft_memory_fraction")
+"""Facts of a draft that a model with layers for multi-token prediction states itself."""
 SESSION_FACTS = ("reusable_input_fraction", "session_think_s")
 
 
@@ -24,7 +25,13 @@ def option_states_what_it_needs(view: View) -> Iterator[Finding]:
         ("host_memory_fraction", host, "a prefix cache in host memory"),
     )
     drafted = frame["draft_tokens"].notna()
-    needs += tuple((column, drafted, "an option that drafts tokens") for column in DRAFT_FACTS)
+    predicting = view.frame("models")
+    predicting = set(predicting.loc[predicting["mtp_layers"].fillna(0).gt(0), "model"])
+    own = frame["models"].map(lambda names: bool(names) and predicting.issuperset(names)).astype(bool)
+    drafts = "an option that drafts tokens"
+    needs += (("acceptance_fraction", drafted, drafts),)
+    others = f"{drafts}, unless all its models have layers for multi-token prediction (mtp_layers)"
+    needs += tuple((column, drafted & ~own, others) for column in OWN_DRAFT_FACTS)
     for column, wanted, why in needs:
         for at in rows_where(options, wanted & frame[column].isna()):
             yield options.fault(at, column, f"needed for {why}")
@@ -95,7 +102,10 @@ RULES = (
             "engine_options.host_memory_fraction",
             "engine_options.draft_tokens",
             "engine_options.disaggregated",
-            *(f"engine_options.{name}" for name in DRAFT_FACTS),
+            "engine_options.models",
+            "engine_options.acceptance_fraction",
+            *(f"engine_options.{name}" for name in OWN_DRAFT_FACTS),
+            "models.mtp_layers",
         ),
     ),
     Rule(
