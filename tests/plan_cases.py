@@ -875,7 +875,7 @@ BESIDE_THEIR_CASES = {
     *("commissioning_power", "commissioning_path", "commissioning_hall"),
     *("commissioning_contract", "commissioning_racks", "installation_days"),
     *("purchase_amounts", "purchase_dates"),
-    *("unstated_supply", "spare_confidence"),
+    *("unstated_supply", "spare_confidence", "incentives", "cost incentive"),
     "cost property_tax",
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
@@ -891,7 +891,7 @@ BESIDE_THEIR_CASES = {
 }
 """Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,
 ``test_colocation``, ``test_bridging``, ``test_commissioning``, ``test_purchase_schedule``, ``test_failure_audit``,
-``test_unstated_supply``, ``test_spares``)."""
+``test_unstated_supply``, ``test_spares``, ``test_incentives``)."""
 
 
 @cache

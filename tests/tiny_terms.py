@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 from tiny_coefficients import costs, table, tiny
 
+from planner.coefficients.incentives import Incentives, income_rows
 from planner.coefficients.orders.order_terms import tier_costs
 from planner.coefficients.service.api import api_costs
 from planner.coefficients.service.failures import Failures
@@ -115,6 +116,26 @@ def source_and_resale_terms() -> Mapping[str, object]:
             ("box purchase", "hall", "air", "t1", "t2", "t2"),
         ),
     }
+
+
+def incentive_terms() -> Mapping[str, object]:
+    """Return a credit of 30 % of hardware, at most 400,000, and a grant at the campus for 5 M of capex."""
+    nan = float("nan")
+    awards = table(
+        "incentive site basis rate most least_capex period",
+        ("credit", "campus", "capex_fraction", 0.3, 400_000.0, nan, "t2"),
+        ("credit", "hall", "capex_fraction", 0.3, 400_000.0, nan, "t2"),
+        ("grant", "campus", "flat", 900_000.0, nan, 5_000_000.0, "t2"),
+    )
+    units = table(
+        "offer site cooling period incentive amount",
+        ("box purchase", "hall", "air", "t1", "credit", 75_000.0),
+        ("rack purchase", "campus", "liquid", "t1", "credit", 240_000.0),
+        ("rack purchase", "campus", "liquid", "t1", "grant", 800_000.0),
+    )
+    halls = table("site cooling period incentive amount", ("campus", "liquid", "t1", "grant", 3_000.0))
+    found = Incentives(awards, {"order": units, "build_kw": halls})
+    return {"incentives": found, "costs": dict(costs()) | {"granted": income_rows(found)}}
 
 
 def spare_terms() -> Mapping[str, object]:

@@ -28,6 +28,7 @@ from planner.coefficients.facility.environment import PPA, environment
 from planner.coefficients.facility.keeping_cost import installed_costs
 from planner.coefficients.facility.opening_cost import opening_costs
 from planner.coefficients.facility.pue import design_pue, pue_by_cell
+from planner.coefficients.incentives import AWARD, incentives, income_rows
 from planner.coefficients.money import discount_factor
 from planner.coefficients.orders import (
     order_cost,
@@ -141,6 +142,10 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         "flow": egress.egress_costs(scenario, routes, demand, shapes, workloads, blocks),
         "constant": pd.concat([served_value, contract_cost.delivered_costs(around)], ignore_index=True),
     }
+    bought_units = orders.merge(stand.loc[stand["mode"] == "purchase", fleet.STAND], on=fleet.STAND)
+    kw = {"order": bought_units, "build_kw": builds, "retrofit_kw": changes, "module": path.modules}
+    grants = incentives(scenario, costs, LABELS, kw, stand, periods)
+    costs["granted"] = income_rows(grants)
     return Coefficients(
         settings=scenario.settings,
         periods=periods,
@@ -171,6 +176,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         failures=failures.failures(scenario, demand, shapes, workloads, stand, rents, bought),
         billing=bill,
         environment=around,
+        incentives=grants,
         costs={family: escalated(table, scenario.settings, periods) for family, table in costs.items()},
         order_terms=order_terms.order_terms(scenario, orders, supply, useful),
         tiers=tiers,
@@ -295,6 +301,8 @@ LABELS: Mapping[str, list[str]] = {
     "bridge_hire_kw": bridging.BRIDGE,
     "bridge_tail_kw": bridging.BRIDGE,
     "bridge_run_kw": bridging.BRIDGE_BLOCK,
+    "granted": AWARD,
+    "grant_met": AWARD,
     "spare_level": spares.SPARES[:5],
     "failure_flow": ["failure", "workload", "shape", "region", "site", "period", "block"],
     "failure_run": ["failure", "point", "site", "cooling", "period", "block"],

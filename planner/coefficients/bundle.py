@@ -13,6 +13,7 @@ from planner.coefficients.facility.colocation import Colocation
 from planner.coefficients.facility.commissioning import Commissioning
 from planner.coefficients.facility.energisation import Energisation
 from planner.coefficients.facility.environment import Environment
+from planner.coefficients.incentives import Incentives
 from planner.coefficients.orders.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.coefficients.orders.purchase_policy import ORDER, SHARES, TIER_SHARES
 from planner.coefficients.orders.resale import RESALE_REACH, RESALES
@@ -114,6 +115,8 @@ class Coefficients:
         Contracted kW of colocation sites: the least paid for and the most that may stand.
     vendor_capacity
         limit, period, amount, offer, weight: what a vendor gives of several offers together.
+    incentives
+        Grants and tax credits (see :class:`incentives.Incentives`).
     spares
         What each number of spares of a pool is enough for (see :mod:`spares`); empty without a stated confidence.
     cap_curves, pools
@@ -170,6 +173,7 @@ class Coefficients:
         default_factory=lambda: pd.DataFrame(columns=[*ORDER, "in_service_period", "most_units"])
     )
     vendor_capacity: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=VENDOR_CAPACITY))
+    incentives: Incentives = field(default_factory=Incentives)
     spares: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPARES))
     cap_curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     pools: pd.DataFrame = field(default_factory=pd.DataFrame)

@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 
 from planner.inputs import Settings
-from planner.tables.cost_lines import COST_LINE, check_line
+from planner.tables.cost_lines import COST_LINE, INCOME_LINES, check_line
 
 PAYMENT = ["line", "kind", "paid_period", "timing", "amount"]
+INCOME = INCOME_LINES
+"""Lines of money that comes in: no payments, and no room in a budget."""
 
 
 def escalated(costs: pd.DataFrame, settings: Settings, periods: pd.DataFrame) -> pd.DataFrame:

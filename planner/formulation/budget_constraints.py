@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.coefficients import LABELS, Coefficients
 from planner.coefficients.business import forecast_share
+from planner.coefficients.payments import INCOME
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block
 from planner.units import MONEY_PER_K
@@ -71,10 +72,10 @@ def spending_terms(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return column, line, kind, paid_period, site, amount of all that is really paid: no residual, no value."""
     parts = []
     for family, table in c.costs.items():
-        # Nor does what a sold unit brings make room in a budget.
+        # Nor does what a sold unit or a grant brings make room in a budget.
         if family in ("constant", "unserved") or table.empty:
             continue
-        joined = table[table["line"] != "resale"].merge(
+        joined = table[~table["line"].isin(INCOME)].merge(
             columns.frame(family), on=LABELS[family], validate="many_to_one"
         )
         # What a token service is paid belongs to no site.

@@ -20,6 +20,7 @@ from planner.formulation import (
     environment_constraints,
     failure_constraints,
     fleet_constraints,
+    incentive_constraints,
     opening_constraints,
     order_constraints,
     policy_constraints,
@@ -126,6 +127,9 @@ FAMILIES: Mapping[str, Family] = {
         environment_constraints.ppa_use,
         environment_constraints.carbon_limit,
         environment_constraints.water_limit,
+        incentive_constraints.incentive_earned,
+        incentive_constraints.incentive_cap,
+        incentive_constraints.incentive_condition,
         budget_constraints.budget,
     )
 }
@@ -138,6 +142,9 @@ SPEAKS_OF: Mapping[str, str] = {
     "deferral_window": "waiting",
     "whole_replicas": "replicas",
     "replica_units": "replicas",
+    "incentive_earned": "granted",
+    "incentive_cap": "granted",
+    "incentive_condition": "grant_met",
     "spare_units": "spare_level",
     "spare_table": "spare_level",
     "spare_choice": "spare_level",

@@ -19,6 +19,7 @@ from planner.plan.energised import module_frame, path_frame, unpowered_frame, us
 from planner.plan.failures import failure_frames
 from planner.plan.fleet_frames import fleet_frame, order_frame, resale_frame, retirement_frame
 from planner.plan.footprint import footprint
+from planner.plan.incentives import incentive_frame
 from planner.plan.order_tiers import order_tiers
 from planner.plan.service_frames import api_frame, placement_frame, serving_frame
 from planner.plan.site_frames import energy_frame, peak_frame, site_frame, site_power_frame
@@ -68,6 +69,7 @@ def decision_frames(
         "replicas": decided(columns, values, "replicas", "replicas").drop(columns="column"),
         "build": decided(columns, values, "build_kw", "kw").drop(columns="column"),
         "retrofits": decided(columns, values, "retrofit_kw", "kw").drop(columns="column"),
+        "incentives": incentive_frame(scenario, c, found),
         "sites": sites,
         "bridging": bridge,
         "bridge_output": output,

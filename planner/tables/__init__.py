@@ -18,6 +18,7 @@ from planner.tables import (
     energisation,
     facility,
     hardware,
+    incentives,
     inference,
     money,
     power,
@@ -42,6 +43,7 @@ TABLES: Mapping[str, Table] = {
         demand,
         quotas,
         resilience,
+        incentives,
         money,
     )
     for table in module.TABLES

@@ -77,6 +77,7 @@ DECLARED = (
     CostLine("facility_residual", "capex", "kept", "site", STANDS, "site", "elsewhere", "Other"),
     CostLine("site_module", "capex", "paid", "site", STANDS, "site", "elsewhere", "Other", "power_path"),
     CostLine("site_module_residual", "capex", "kept", "site", STANDS, "site", "elsewhere", "Other"),
+    CostLine("incentive", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other"),
     CostLine("delivered_not_powered", "opex", "paid", "offer", STANDS, "site", "elsewhere", "Other"),
     CostLine("bridge_rent", "opex", "paid", "site", STANDS, "site", "elsewhere", "Other"),
     # Fuel stands for energy of the grid, but is on no utility's bill.
@@ -205,6 +206,8 @@ LINE_ORDER = lines_with(lambda line: line.nature in ("paid", "kept", "owed"))
 """Lines that cost or keep money, in reading order."""
 PAID_LINES = lines_with(lambda line: line.nature == "paid")
 """Lines that are paid, and so can be limited by a budget."""
+INCOME_LINES = ("resale", "incentive")
+"""Lines of money that comes in: they make no room in a budget."""
 KEPT_LINES = lines_with(lambda line: line.nature == "kept")
 """Lines that are a value at the end of the horizon, no payment."""
 OWED_LINES = lines_with(lambda line: line.nature == "owed")

@@ -112,6 +112,12 @@ def _contract(rows: Rows, at: Labels) -> list[str | None]:
     return [rows.inputs.money("ppas", [own.iloc[0]], "price_per_kwh")]
 
 
+def _incentive(rows: Rows, at: Labels) -> list[str | None]:
+    found = rows.content.frame("incentives", ["incentive", "site", "amount"])
+    own = found.loc[found["site"].astype(str) == at["site"], "incentive"].astype(str)
+    return [rows.inputs.money("incentives", [own.iloc[0]], "amount")] if len(own) == 1 else []
+
+
 def _nothing(rows: Rows, at: Labels) -> list[str | None]:
     return []
 
@@ -134,6 +140,7 @@ DRIVERS: Mapping[str, Driver] = {
     "bridge_carbon": Driver(("site",), _carbon),
     "carbon": Driver(("site",), _carbon),
     "carbon_offset": Driver(("site",), _carbon),
+    "incentive": Driver(("site",), _incentive),
     "ppa": Driver(("site",), _contract),
 }
 """Cost line -> what moves it; any other line is moved by a price change of its own."""

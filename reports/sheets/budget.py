@@ -21,7 +21,12 @@ PURPOSE = (
     "service."
 )
 USE = ["budget", "kind", "period", "site", "limit", "paid", "left", "used_fraction", "line", "business"]
+INCENTIVES = ["incentive", "basis", "received_date", "site", "asset_class", "earned_amount", "amount"]
 LABELS = {
+    "incentive": Label("Grant or credit", width=30),
+    "received_date": Label("Received on", form=styles.DATE, width=16),
+    "earned_amount": Label("Earned", "{currency}", styles.MONEY_PLAIN, 16),
+    "amount": Label("Received", "{currency}", styles.MONEY_PLAIN, 16),
     "kind": Label("Kind", width=30),
     "line": Label("Cost line", width=30),
     "site": Label("Site", width=18),
@@ -64,6 +69,7 @@ def fill(book: Workbook, content: Content) -> None:
     placed = spent.assign(site=spent["site"].astype(object).where(spent["site"].notna(), "no site"))
     sites = by_period(placed, ["site"], "amount", content.timeline)
     time_block(page, sites, ["site"], currency, styles.MONEY, labels=LABELS, sum_row="Total")
+    _incentives(page)
     _depreciation(page)
     _after(page)
     repeat_title_only(page)
@@ -78,6 +84,14 @@ def _cumulative(page: Page, kinds: pd.DataFrame) -> None:
     row = pd.DataFrame([{"kind": "all payments", **total.to_dict()}])
     last = [float(total.iloc[-1])] if len(total) else [0.0]
     time_block(page, row, ["kind"], page.content.currency, styles.MONEY, "At the end", last, LABELS)
+
+
+def _incentives(page: Page) -> None:
+    """Write the grants and tax credits of the plan: what earns them and when they are received."""
+    rows = page.content.frame("incentives", INCENTIVES)
+    if len(rows):
+        section(page, "Grants and tax credits", len(INCENTIVES))
+        list_block(page, rows.reset_index(drop=True), INCENTIVES, LABELS)
 
 
 def _depreciation(page: Page) -> None:

@@ -30,11 +30,18 @@ from small_scenarios import (
     solved,
 )
 from tiny_coefficients import costs, table, tiny
-from tiny_terms import contract_terms, failure_terms, source_and_resale_terms, spare_terms
+from tiny_terms import (
+    contract_terms,
+    failure_terms,
+    incentive_terms,
+    source_and_resale_terms,
+    spare_terms,
+)
 
 from planner.coefficients import Coefficients
 from planner.coefficients.facility.colocation import Colocation
 from planner.coefficients.facility.energisation import Energisation
+from planner.coefficients.incentives import Incentives
 from planner.coefficients.service.failures import Failures
 from planner.formulation.build import FAMILIES, PlanModel, build_model
 from planner.formulation.pulp_face import PlanProblem
@@ -321,6 +328,15 @@ def contracts() -> dict[str, Any]:
     return terms | {"vendor_capacity": terms["vendor_capacity"].iloc[:0]}
 
 
+def awarded() -> dict[str, Any]:
+    """Return the busy campus with its credit and its grant, which asks for less than half of what is invested."""
+    terms = incentive_terms()
+    found = terms["incentives"]
+    assert isinstance(found, Incentives)
+    awards = found.awards.assign(most=found.awards["most"] / 10)
+    return at_will(campus_only() | terms | {"incentives": replace(found, awards=awards)})
+
+
 def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
     """Return families with nothing on the right: frames, the row, and how far its right side is moved."""
     return {
@@ -335,6 +351,9 @@ def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
             ("spare_units", "spare_table"),
             (at_will(busy() | spare_terms()), {"site": "cloud", "block": "day"}, 0.01),
         ),
+        "incentive_cap": (awarded(), {"incentive": "credit"}, 0.01),
+        "incentive_earned": (awarded(), {"incentive": "grant"}, 0.01),
+        "incentive_condition": (awarded(), {"incentive": "grant"}, 0.01),
         "resold_units": (at_will(refreshing()), {"offer": "box purchase", "period": "t1"}, 0.01),
     }  # fmt: skip
 
@@ -347,6 +366,7 @@ OF_NOTHING = [
     "spare_units",
     "spare_table",
 ]
+OF_NOTHING += ["incentive_cap", "incentive_earned", "incentive_condition"]
 
 
 @pytest.mark.parametrize("family", OF_NOTHING)

@@ -11,7 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from tiny_coefficients import settings, table, tiny
-from tiny_terms import contract_terms, failure_terms, source_and_resale_terms, spare_terms
+from tiny_terms import (
+    contract_terms,
+    failure_terms,
+    incentive_terms,
+    source_and_resale_terms,
+    spare_terms,
+)
 
 from planner.formulation.build import FAMILIES, SPEAKS_OF, build_model
 from planner.formulation.columns import build_columns
@@ -25,7 +31,10 @@ REGENERATE = "REGENERATE_GOLDEN" in os.environ
 
 @pytest.fixture(scope="module")
 def case():
-    return tiny(**contract_terms(), **failure_terms(), **source_and_resale_terms(), **spare_terms())
+    terms = contract_terms()
+    costs = {**terms["costs"], **{"granted": incentive_terms()["costs"]["granted"]}}
+    awarded = incentive_terms() | {"costs": costs}
+    return tiny(**terms | awarded | failure_terms() | source_and_resale_terms() | spare_terms())
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +51,8 @@ FAILED = {name for name in FAMILIES if name.startswith("failure_")}
 """Families of losses: they speak of the case with losses."""
 
 
+AWARDED = {"incentive_earned", "incentive_cap", "incentive_condition"}
+"""Families of grants and tax credits: a credit for hardware and a grant for the campus."""
 SPARED = {"spare_units", "spare_table", "spare_choice"}
 """Families of spares by probability: boxes at the campus and in the cloud."""
 
@@ -87,6 +98,8 @@ def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
             case = tiny(**failure_terms())
         elif name in SPARED:
             case = tiny(**spare_terms())
+        elif name in AWARDED:
+            case = tiny(**incentive_terms())
         else:
             case = tiny(spans=SPANS) if name in SPANNING else ranked() if name in RANKED else tiny()
         columns = build_columns(case)
@@ -170,7 +183,7 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
         "unpowered",
         "replicas",
     }
-    bought |= {"failure_pool", "priority_full", "spare_level"}
+    bought |= {"failure_pool", "priority_full", "spare_level", "grant_met"}
     assert whole == {*bought, "open", "bill_tier_reached", "peak_block"}
     assert whole | fluid == {block.family for block in columns.blocks}
     assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier", "failure_pool"))
@@ -229,7 +242,14 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
     missing = set(FAMILIES) - {block.family for block in bare.problem.rows}
     assert (
         missing
-        == {"budget", "supply", "hourly_supply"} | TERMS | SPANNING | FAILED | RANKED | OPENED | SPARED
+        == {"budget", "supply", "hourly_supply"}
+        | TERMS
+        | SPANNING
+        | FAILED
+        | RANKED
+        | OPENED
+        | SPARED
+        | AWARDED
     )
 
 

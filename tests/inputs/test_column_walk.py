@@ -32,7 +32,9 @@ NOT_YET = {
     **dict.fromkeys(["levers", "service_classes"], OF_SPEED),
     **dict.fromkeys(["sources", "conflicts", "aliases"], OF_TEXT),
     **dict.fromkeys(["supply", "residuals", "depreciation", "offer_tiers", "concentration"], OF_KINDS),
-    **dict.fromkeys(["export_limits", "vendor_capacity", "api_offers", "resource_limits"], OF_KINDS),
+    **dict.fromkeys(
+        ["export_limits", "vendor_capacity", "incentives", "api_offers", "resource_limits"], OF_KINDS
+    ),
     **dict.fromkeys(["quotas", "tariffs", "wholesale", "egress_prices"], OF_KINDS),
     **dict.fromkeys(["cooling", "power_chains", "products", "workloads", "shapes", "demand"], OF_KINDS),
     **dict.fromkeys(["profiles", "periods", "fx"], OF_KINDS),

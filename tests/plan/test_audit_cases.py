@@ -87,6 +87,7 @@ JUDGED_WITH_OTHERS = {
     "order_placed": "minimum_order",
     **dict.fromkeys(("source_bought", "source_share", "anything_ordered"), "source_count"),
     "whole_replicas": "whole_replicas",
+    **dict.fromkeys(("incentive_cap", "incentive_condition"), "incentives"),
     **dict.fromkeys(("spare_table", "spare_choice"), "spare_confidence"),
     "water_limit": "resource_limits",
     "ppa_share": "ppa",

@@ -12,6 +12,7 @@ from planner.coefficients.business import forecast_share
 from planner.inputs import Scenario
 from planner.plan.attribution import IDLE, REQUESTS, UNIT, Drivers, Rung, own_basis, spread
 from planner.plan.finance.accounting import OPERATING
+from planner.tables.cost_lines import INCOME_LINES
 
 BY_USE, BY_ALLOCATION, FULLY_LOADED = "by use", "by allocation", "fully loaded"
 VIEWS = {
@@ -135,10 +136,12 @@ def chargeback_rates(
 def budget_use_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return budget, kind, line, business, period, site, limit, paid, left: what the plan pays under each limit.
 
-    A business line pays its share of the period's forecast of every cost.
+    A business line pays its share of the period's forecast of every cost. What comes in (resale, grants) is no payment
+    and makes no room.
     """
     costs = frames["costs"]
     paid = costs[costs["kind"].isin(("capex", "opex")) & costs["timing"].ne("end")]
+    paid = paid[~paid["line"].isin(INCOME_LINES)]
     share = forecast_share(c).set_index(["business", "period"])["share_fraction"]
     rows = []
     for limit in scenario.tables["budgets"].to_dict("records"):

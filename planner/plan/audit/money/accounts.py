@@ -25,6 +25,7 @@ from planner.plan.audit.money.hardware_costs import (
     order_entries,
     rent_entries,
 )
+from planner.plan.audit.money.incentives import incentive_entries
 from planner.plan.audit.money.property_tax import tax_entries
 from planner.plan.audit.money.resales import resale_entries
 from planner.plan.audit.money.site_costs import (
@@ -57,6 +58,7 @@ SOURCES: Mapping[str, Source] = {
     "spot_rent": rent_entries,
     "api_tokens": api_entries,
     "resale": resale_entries,
+    "incentive": incentive_entries,
     "maintenance": keeping_entries,
     "spares": keeping_entries,
     "facility_rent": keeping_entries,

@@ -81,7 +81,9 @@ def budget(books: Accounts) -> Check:
     """
     ledger = books.ledger
     paid = ledger[
-        ledger["kind"].isin(("capex", "opex")) & ledger["timing"].ne("end") & ledger["line"].ne("resale")
+        ledger["kind"].isin(("capex", "opex"))
+        & ledger["timing"].ne("end")
+        & ~ledger["line"].isin(("resale", "incentive"))
     ]
     rows = []
     for limit in books.facts.scenario.tables["budgets"].to_dict("records"):

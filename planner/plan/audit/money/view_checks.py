@@ -149,6 +149,7 @@ def budget_use(books: Accounts) -> Check:
     """Return the check of what is paid under each budget, and what is left of it."""
     ledger, rows = books.ledger, []
     paid = ledger[ledger["kind"].isin(("capex", "opex")) & ledger["timing"].ne("end")]
+    paid = paid[~paid["line"].isin(("resale", "incentive"))]
     for limit in books.facts.scenario.tables["budgets"].to_dict("records"):
         counts = pd.Series(True, index=paid.index)
         if limit["kind"] != "total":
