@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import pandas as pd
 
 from planner.coefficients import Coefficients
@@ -184,12 +186,24 @@ def commissioning_racks(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     return row_block("commissioning_racks", rows, "<=", days["racks"].to_numpy(float), parts)
 
 
+_STANDING: WeakKeyDictionary[ColumnIndex, tuple[Coefficients, pd.DataFrame]] = WeakKeyDictionary()
+"""What stands by the columns of a model: five families count it on the same days."""
+
+
 def _kept(c: Coefficients) -> pd.DataFrame:
     return c.site_limits[[*SITE_PERIOD, "headroom_fraction"]]
 
 
 def _standing(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     """Return site, cooling, period, day, column, it_kw, held_racks of what serves and is under test on each day."""
+    about, counted = _STANDING.get(columns, (None, None))
+    if counted is None or about is not c:
+        counted = _counted_standing(c, columns)
+        _STANDING[columns] = (c, counted)
+    return counted
+
+
+def _counted_standing(c: Coefficients, columns: ColumnIndex) -> pd.DataFrame:
     serving = hardware_units(c, columns).merge(c.commissioning.days[SITE_DAY], on=SITE_PERIOD)
     dated = c.orders[[*STAND, "period", "in_service_ordinal"]]
     orders = columns.frame("order").merge(dated, on=[*STAND, "period"], validate="one_to_one")

@@ -78,7 +78,10 @@ def minimums(
     charges, tiers
         Frames of the bill by month, with ``price_bare`` and ``step_bare`` (before levies).
     """
-    rows, fixed = in_force(scenario, "minimum"), fixed_by_month(scenario)
+    rows = in_force(scenario, "minimum")
+    if rows.empty:
+        return Minimums()
+    fixed = fixed_by_month(scenario)
     contract = scenario.tables["sites"].set_index("site")["contract_kw"]
     due, owed = [], []
     counted: dict[str, list[pd.DataFrame]] = {family: [] for family in COUNTED}
