@@ -217,6 +217,8 @@ def test_rows_that_contradict_others_of_their_configuration_are_kept_but_not_pla
     assert lab.loc[aside, "engine"].isna().all()
     assert lab.loc[~aside, "engine"].notna().all()
     assert {"Ascend 910B", "A100 80GB", "H200"} <= set(lab.loc[~aside, "chip"])
+    varied = lab["notes"].str.contains("ShareGPT") & ~lab["load_kind"].eq("closed_loop")
+    assert aside[varied].all()
 
 
 def test_an_unmeasured_pair_of_the_flagship_has_rows(tables):
