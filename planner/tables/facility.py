@@ -298,6 +298,31 @@ CLIMATE = Table(
     ),
 )
 
+SITE_PUE = Table(
+    "site_pue",
+    "PUE that was metered at a site, by month: the modelled overhead of that month is scaled to it",
+    ("site", "cooling", "month"),
+    (
+        key("site", "which site", "sites.site"),
+        key("cooling", "cooling option whose hall was metered", "cooling.cooling"),
+        integer("month", "month", "calendar month", required=True, low=1, high=12),
+        number(
+            "pue",
+            "ratio",
+            "facility over IT energy of the month, as metered; blank where both meters are stated",
+            low=1.0,
+            soft=(1.02, 2.5),
+            band=(1.0, 5.0),
+        ),
+        positive("facility_kwh", "kWh", "reading of the facility meter over the month"),
+        positive("it_kwh", "kWh", "reading of the IT meter over the same month"),
+        *provenance(),
+    ),
+    scope="scenario",
+    kinds=(AT_SITE,),
+    only_for={"owned colo": "site"},
+)
+
 RESOURCE_LIMITS = Table(
     "resource_limits",
     "limits on the carbon of the energy drawn and on cooling water",
@@ -354,6 +379,7 @@ TABLES = (
     SITE_POWER,
     FACILITY_OPTIONS,
     CLIMATE,
+    SITE_PUE,
     RESOURCE_LIMITS,
     LATENCY,
     EGRESS_PRICES,

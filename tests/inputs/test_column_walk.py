@@ -33,7 +33,8 @@ NOT_YET = {
     **dict.fromkeys(["sources", "conflicts", "aliases"], OF_TEXT),
     **dict.fromkeys(["supply", "residuals", "depreciation", "offer_tiers", "concentration"], OF_KINDS),
     **dict.fromkeys(
-        ["export_limits", "vendor_capacity", "incentives", "api_offers", "resource_limits"], OF_KINDS
+        ["export_limits", "vendor_capacity", "incentives", "site_pue", "api_offers", "resource_limits"],
+        OF_KINDS,
     ),
     **dict.fromkeys(["quotas", "tariffs", "wholesale", "egress_prices"], OF_KINDS),
     **dict.fromkeys(["cooling", "power_chains", "products", "workloads", "shapes", "demand"], OF_KINDS),

@@ -1,4 +1,8 @@
-"""PUE of a cooling option against the outdoor temperature, and over a site's calendar."""
+"""PUE of a cooling option against the outdoor temperature, and over a site's calendar.
+
+Where a site states a metered PUE of a month, the modelled overhead of every hour of it is scaled so that their mean is
+the metered one: the meter says how much, the climate when. The design hour, which sizes feeds, is scaled alike.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from planner.tables import HOURS
 from planner.units import MONTHS_PER_YEAR
 
 HOSTED = "hosted"
+NO_OVERHEAD = 1e-9
+"""A mean PUE this near 1 leaves nothing to scale."""
 OPTION_COLUMNS = (
     "distribution_loss_fraction",
     "fan_pump_fraction",
@@ -107,7 +113,7 @@ def pue_by_cell(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     joined["hour"] = local_hours(joined["hour_utc"].to_numpy(), offset)
     outdoor = _mean_temperature(scenario.tables["climate"])
     joined = joined.merge(outdoor, on=["region", "month", "hour"], how="left", sort=False)
-    pue = _pue_of_rows(joined, joined["outdoor_c"].to_numpy())
+    pue = _as_metered(scenario, joined, _pue_of_rows(joined, joined["outdoor_c"].to_numpy()))
     return joined[["site", "cooling", *labels]].assign(pue=pue)
 
 
@@ -129,7 +135,7 @@ def design_pue(scenario: Scenario) -> pd.DataFrame:
     months = calendar_cells(scenario)[["period", "month"]].drop_duplicates()
     rows = _site_options(scenario).merge(months, how="cross")
     rows = rows.merge(designs, on=["region", "month"], how="left", sort=False)
-    rows["pue"] = _pue_of_rows(rows, rows["outdoor_c"].to_numpy())
+    rows["pue"] = _as_metered(scenario, rows, _pue_of_rows(rows, rows["outdoor_c"].to_numpy()))
     design = rows.groupby(["site", "cooling", "period"], sort=False)["pue"].max().reset_index()
     return design.assign(headroom_ratio=_headroom_ratio(scenario, design))
 
@@ -188,6 +194,34 @@ def _pue_of_rows(rows: pd.DataFrame, outdoor_c: np.ndarray) -> np.ndarray:
     return np.where(hosted, 1.0, partial_pue(outdoor_c, **plant))
 
 
+def _as_metered(scenario: Scenario, rows: pd.DataFrame, pue: np.ndarray) -> np.ndarray:
+    """Return modelled PUEs with the overhead of metered months scaled to the meter.
+
+    1 + (PUE - 1) * (metered - 1) / (mean - 1), with the mean of the modelled PUE over the 24 hours of the month; the
+    metered one in every hour where the model has no overhead to scale.
+
+    Parameters
+    ----------
+    rows
+        site, cooling, month, aligned with ``pue``.
+    """
+    stated = scenario.tables["site_pue"]
+    if stated.empty:
+        return pue
+    metered = stated["pue"].fillna(stated["facility_kwh"] / stated["it_kwh"])
+    hours = _site_options(scenario).merge(stated[["site", "cooling", "month"]], on=["site", "cooling"])
+    hours = hours.merge(_mean_temperature(scenario.tables["climate"]), on=["region", "month"])
+    hours = hours.assign(pue=_pue_of_rows(hours, hours["outdoor_c"].to_numpy()))
+    key = ["site", "cooling", "month"]
+    mean = hours.groupby(key)["pue"].mean()
+    over = pd.Series(metered.to_numpy(float) - 1.0, pd.MultiIndex.from_frame(stated[key]))
+    at = pd.MultiIndex.from_frame(rows[key])
+    wanted, own = over.reindex(at).to_numpy(float), mean.reindex(at).to_numpy(float) - 1.0
+    flat = own < NO_OVERHEAD
+    scaled = (pue - 1.0) * np.divide(wanted, own, out=np.zeros_like(wanted), where=~flat & np.isfinite(own))
+    return np.where(np.isnan(wanted), pue, 1.0 + np.where(flat, wanted, scaled))
+
+
 def free_cooling(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     """Return how many hours of each period every hall's options need no chiller, and their PUE over the calendar.
 
@@ -208,7 +242,8 @@ def free_cooling(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     free = joined["outdoor_c"] <= joined["supply_c"] - joined["approach_k"]
     joined = joined.assign(
         free_cooling_hours=joined["hours"].where(free, 0.0),
-        weighted=_pue_of_rows(joined, joined["outdoor_c"].to_numpy()) * joined["hours"],
+        weighted=_as_metered(scenario, joined, _pue_of_rows(joined, joined["outdoor_c"].to_numpy()))
+        * joined["hours"],
     )
     key = ["site", "cooling", "period"]
     total = joined.groupby(key, sort=False)[["hours", "free_cooling_hours", "weighted"]].sum().reset_index()

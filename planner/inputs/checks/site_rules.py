@@ -54,6 +54,26 @@ def hall_has_a_climate(view: View) -> Iterator[Finding]:
         yield sites.fault(at, "region", message)
 
 
+def a_metered_pue_is_stated_once(view: View) -> Iterator[Finding]:
+    """Yield metered PUEs stated by no meter or twice, below 1, of a hall that the site does not offer."""
+    table = view["site_pue"]
+    frame = table.frame
+    meters = frame[["facility_kwh", "it_kwh"]].notna()
+    for at in rows_where(table, frame["pue"].isna() & ~meters.all(axis=1)):
+        yield table.fault(at, "pue", "state it, or both facility_kwh and it_kwh")
+    for at in rows_where(table, frame["pue"].notna() & meters.any(axis=1)):
+        yield table.fault(at, "pue", "must be blank where a meter is stated")
+    ratio = frame["facility_kwh"] / frame["it_kwh"]
+    for at in rows_where(table, ratio < 1.0):
+        yield table.fault(at, "facility_kwh", f"must not be below it_kwh {frame['it_kwh'].iloc[at]:g}")
+    for at in rows_where(table, ratio > 5.0):
+        yield table.fault(at, "facility_kwh", f"implausible: a PUE of {ratio.iloc[at]:.3g}")
+    options = pd.MultiIndex.from_frame(view.frame("facility_options")[["site", "cooling"]])
+    offered = pd.MultiIndex.from_frame(frame[["site", "cooling"]]).isin(options)
+    for at in rows_where(table, pd.Series(~offered, frame.index)):
+        yield table.fault(at, "cooling", "the site has no such row in facility_options")
+
+
 def carbon_has_one_basis(view: View) -> Iterator[Finding]:
     """Yield own and colo sites whose grid carbon is marginal while that of others is an average."""
     sites, carbon = view["sites"], view.frame("carbon")
@@ -192,6 +212,14 @@ CLIMATE = ("climate.region", "climate.month", *(f"climate.{hour}" for hour in HO
 SITE = ("sites.kind", "sites.region", "sites.tariff")
 
 RULES = (
+    Rule(
+        a_metered_pue_is_stated_once,
+        (
+            *(f"site_pue.{name}" for name in ("site", "cooling", "pue", "facility_kwh", "it_kwh")),
+            "facility_options.site",
+            "facility_options.cooling",
+        ),
+    ),
     Rule(hall_has_power_and_cooling, (*SITE, "site_power.site", "facility_options.site")),
     Rule(hall_tariff_prices_energy, (*SITE, "tariffs.tariff", "tariffs.charge")),
     Rule(hall_has_a_climate, (*SITE, "climate.region", "climate.month")),

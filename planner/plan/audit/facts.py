@@ -180,7 +180,8 @@ class Facts:
         climate = self.scenario.tables["climate"].set_index(["region", "month"])[list(HOURS)]
         rows = climate.index.get_indexer(pd.MultiIndex.from_frame(joined[["region", "month"]]))
         outdoor = climate.to_numpy(float)[rows, local.to_numpy()]
-        return joined[["site", "cooling", *CELL]].assign(pue=self._pue(joined, outdoor))
+        pue = self._metered(joined, self._pue(joined, outdoor))
+        return joined[["site", "cooling", *CELL]].assign(pue=pue)
 
     @cached_property
     def design_pue(self) -> pd.Series:
@@ -192,11 +193,48 @@ class Facts:
         joined = joined.merge(
             climate[["region", "month"]].assign(design=design), on=["region", "month"], how="left"
         )
-        joined = joined.assign(pue=self._pue(joined, joined["design"].to_numpy(float)))
+        pue = self._metered(joined, self._pue(joined, joined["design"].to_numpy(float)))
+        joined = joined.assign(pue=pue)
         return joined.groupby(["site", "cooling", "period"], sort=False)["pue"].max()
 
     def _pue(self, rows: pd.DataFrame, outdoor_c: np.ndarray) -> np.ndarray:
         return np.where(rows["medium"] == HOSTED, 1.0, facility_ratio(rows, outdoor_c))
+
+    @cached_property
+    def overhead_ratio(self) -> dict[tuple[str, str, int], tuple[float, float]]:
+        """Return by (site, cooling, month) metered overhead and the mean modelled one over the hours of the month."""
+        found = {}
+        climate = self.scenario.tables["climate"].set_index(["region", "month"])[list(HOURS)]
+        halls = self.halls.set_index(["site", "cooling"], drop=False)
+        for row in self.scenario.tables["site_pue"].to_dict("records"):
+            place = (row["site"], row["cooling"])
+            if place not in halls.index:
+                continue
+            hall = halls.loc[[place]]
+            outdoor = climate.loc[(hall["region"].iloc[0], row["month"])].to_numpy(float)
+            day = hall.loc[hall.index.repeat(len(outdoor))]
+            stated = row["facility_kwh"] / row["it_kwh"] if pd.isna(row["pue"]) else row["pue"]
+            mean = float(np.mean(self._pue(day, outdoor)))
+            found[row["site"], row["cooling"], int(row["month"])] = (float(stated) - 1.0, mean - 1.0)
+        return found
+
+    def _metered(self, rows: pd.DataFrame, pue: np.ndarray) -> np.ndarray:
+        """Return PUEs of rows (site, cooling, month) with the overhead of metered months as the meter has it."""
+        if self.scenario.tables["site_pue"].empty:
+            return pue
+        labels = zip(rows["site"], rows["cooling"], rows["month"].astype(int), strict=True)
+        return np.array(
+            [
+                own
+                if label not in self.overhead_ratio
+                else 1.0 + metered
+                if mean < 1e-9
+                else 1.0 + (own - 1.0) / mean * metered
+                for label, own in zip(labels, pue, strict=True)
+                for metered, mean in [self.overhead_ratio.get(label, (0.0, 0.0))]
+            ],
+            dtype=float,
+        )
 
     @cached_property
     def round_trip_ms(self) -> pd.Series:
