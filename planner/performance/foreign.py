@@ -40,6 +40,7 @@ OPTIONAL_COLUMNS: Mapping[str, str | float] = {
     "dp": np.nan,
     "attention_dp": "n",
     "engine_version": "",
+    "weight_precision": "",
     "kv_precision": "",
     "concurrency_or_batch": np.nan,
     "conc_kind": "",

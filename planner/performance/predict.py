@@ -21,7 +21,7 @@ from planner.performance.step_store import StepStore
 from planner.units import MS_PER_SECOND
 
 Provider = Literal["roofline", "aiconfigurator"]
-REQUIRED = ["row_id", "chip", "chips_used", "model", "engine", "weight_precision", "input_len", "output_len"]
+REQUIRED = ["row_id", "chip", "chips_used", "model", "engine", "input_len", "output_len"]
 UNUSUAL_BAND = (0.5, 2.0)
 """Band of rows with speculative decoding or separate prefill: the roofline was not fitted on any."""
 

@@ -34,6 +34,13 @@ def names():
         ("chip", "rtx_pro_6000", "RTX PRO 6000"),
         ("engine", "vLLM_FP8", "vllm-fp8"),
         ("engine", "TRTLLM-FP8", "trtllm-fp8"),
+        ("engine", "TensorRT-LLM NVFP4", "trtllm-fp4"),
+        ("engine", "vllm-W8A8", "vllm-int8"),
+        ("chip", "Trn2", "Trainium2"),
+        ("chip", "Ironwood", "TPU7x"),
+        ("model", "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "Nemotron-3-Nano-30B-A3B"),
+        ("model", "mistralai/Mistral-Small-3.2-24B-Instruct-2506", "Mistral-Small-3"),
+        ("model", "zai-org/GLM-4.6-FP8", "GLM-4.6"),
     ],
 )
 def test_case_organisation_maker_and_separators_do_not_matter(names, kind, spelt, key):

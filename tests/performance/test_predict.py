@@ -79,8 +79,17 @@ def test_a_row_that_cannot_be_computed_says_why_and_has_no_numbers(changed, word
 
 
 def test_a_missing_column_is_an_input_fault():
-    with pytest.raises(InputError, match="weight_precision"):
-        predict_points(pd.DataFrame([row()]).drop(columns=["weight_precision"]))
+    with pytest.raises(InputError, match="input_len"):
+        predict_points(pd.DataFrame([row()]).drop(columns=["input_len"]))
+
+
+def test_an_engine_of_the_catalogue_needs_no_precision():
+    stated, blank = row(row_id="a", engine="vllm-fp8"), row(row_id="b", engine="vllm-fp8")
+    blank = {name: value for name, value in blank.items() if name != "weight_precision"}
+    found = predicted(stated, blank)
+    assert found["predicted_tpot_ms"].nunique() == 1
+    other = predict_points(pd.DataFrame([row(engine="vllm")]).drop(columns=["weight_precision"]))
+    assert other["reason"].str.contains("weight precision is not known").all()
 
 
 def test_rows_keep_their_order_and_measured_values_are_not_looked_at():
