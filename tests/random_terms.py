@@ -378,6 +378,23 @@ def sites_lost(dice: Draw, tables: Tables) -> None:
     tables["failure_cases"] = [row for row in losses if dice.random() < 0.6] or losses[:1]
 
 
+def grants(dice: Draw, tables: Tables) -> None:
+    """Money that comes back for what is invested: a share of it, an amount per kW, a flat one."""
+    rows: Rows = [
+        {"incentive": "credit", "basis": "capex_fraction", "amount": 0.2}
+        | some(dice, asset_class="accelerator", site="hall", most_amount=200_000),
+        {"incentive": "per kW", "basis": "per_kw", "amount": 90, "asset_class": "accelerator"}
+        | some(dice, most_amount=5_000, site="hall"),
+        {"incentive": "flat", "basis": "flat", "amount": 50_000, "site": "hall", "least_capex": 400_000},
+    ]
+    for row in rows:
+        day = first_day(tables) + pd.DateOffset(days=int(dice.integers(0, 700)))
+        row |= {"received_date": f"{day:%Y-%m-%d}", **SAID}
+        if row["basis"] != "capex_fraction" or "most_amount" in row:
+            row["currency"] = str(dice.choice(["USD", "EUR"]))
+    tables["incentives"] = [row for row in rows if dice.random() < 0.6]
+
+
 def halves(dice: Draw, tables: Tables) -> None:
     """Prompts and answers on units of their own."""
     row = next((row for row in tables["shapes"] if row.get("output_tokens")), None)
@@ -411,5 +428,6 @@ TERMS: dict[Callable[[Draw, Tables], None], float] = {
     weather: 0.2,
     market: 0.25,
     sites_lost: 0.12,
+    grants: 0.2,
 }
 """What a scenario may have besides, and how often."""
