@@ -3,7 +3,8 @@
 usage: python bench/soak.py [COUNT] [--from SEED] [--keep FOLDER] [--processes N]
 
 Whatever else comes of a scenario is a defect: it is printed with its seed and, with --keep, stored as a folder that
-``planner solve`` takes. Prints how many ended how, and the processor time; exit code 1 after a defect.
+``planner solve`` takes (beside the shipped catalogue, which a drawn scenario leaves out). Prints how many
+ended how, and the processor time; exit code 1 after a defect.
 """
 
 from __future__ import annotations
@@ -37,10 +38,12 @@ def keep(seed: int, folder: Path) -> None:
     from random_scenarios import draw
 
     from planner.errors import PlannerError
-    from planner.inputs.write import write_scenario
+    from planner.inputs import write_tables
 
+    drawn = draw(seed)
     try:
-        write_scenario(draw(seed).scenario(), folder / f"seed_{seed}")
+        settings = drawn.scenario().settings.model_dump(mode="json", exclude_unset=True)
+        write_tables(folder / f"seed_{seed}", settings, drawn.tables, force=True)
     except PlannerError as error:
         print(f"seed {seed} not stored: {error}")
 

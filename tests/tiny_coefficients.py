@@ -134,7 +134,7 @@ def _fleet() -> Mapping[str, Any]:
             ("box rent", "cloud", "hosted", "box", "b", "on_demand", "hosted", 0.0, 0.0, 0.0, 0.98),
             ("box hour", "cloud", "hosted", "box", "b", "spot", "hosted", 0.0, 0.0, 0.0, 0.9),
             ("fleet:old", "hall", "air", "box", "b", "owned", "hardware", 10.0, 3.0, 0.5, 0.98),
-        ).assign(unfailed_fraction=lambda rows: rows["availability_fraction"] / 0.97),
+        ),
         "orders": table(
             "offer site cooling period in_service_ordinal service_years",
             ("box purchase", "hall", "air", "t1", 1, 5.0),

@@ -39,7 +39,7 @@ def stands(scenario: Scenario) -> pd.DataFrame:
     Returns
     -------
     DataFrame with columns offer, site, cooling, product, chip, vendor, mode, includes, rent_step, region,
-    availability_fraction (share of time a unit is there; unfailed_fraction of it but for its own failures),
+    availability_fraction (share of time a unit is there),
     nameplate_kw, provisioned_kw, idle_kw, busy_kw, racks, life_years and the offer's terms.
     """
     tables = scenario.tables
@@ -93,13 +93,12 @@ def _physical(both: pd.DataFrame) -> pd.DataFrame:
     spread = provisioned / both["kw_per_rack"]
     racks = both["racks_per_unit"].fillna(0.0)
     too_dense = (both["rack_scale"] & (spread > racks + 1e-9)) & (both["mode"] != "owned")
-    unfailed = (1.0 - both["interruption_fraction"].fillna(0.0)) * both["fed_fraction"]
+    kept = (1.0 - both["interruption_fraction"].fillna(0.0)) * both["fed_fraction"]
     result = both.assign(
         provisioned_kw=provisioned,
         idle_kw=both["idle_kw"].fillna(0.0),
         racks=np.where(both["rack_scale"], racks, np.maximum(racks, spread.fillna(0.0))),
-        unfailed_fraction=unfailed,
-        availability_fraction=(1.0 - down_fraction(both)) * unfailed,
+        availability_fraction=(1.0 - down_fraction(both)) * kept,
     )
     hosted = result["includes"] == "hosted"
     result.loc[hosted, ["provisioned_kw", "idle_kw", "racks"]] = 0.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.fleet import STAND
+from planner.coefficients.service.spares import SPOT
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 from planner.formulation.service_constraints import POOL_BLOCK, sized_runs
@@ -13,27 +15,27 @@ POOL = ["product", "site", "cooling", "period"]
 
 
 def spare_units(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """Units held throughout a period are those needed beside what is rented by the hour, and the spares.
+    """Units held throughout a period are those needed beside what is rented by the hour or on spot, and the spares.
 
-    sum_{k in g} p[k] / u * run[k,s,e,t,b] - sum_{o of g} A[o] * rent_hour[o,s,e,t,b]
-        + sum_n n * spare_level[g,s,e,t,n]  <=  sum_{o of g} F[o] * (installed[o,s,e,t] + rent[o,s,e,t])
+    sum_{k in g} p[k] / u * run[k,s,e,t,b] - sum_{o of g} A[o] * (rent_hour[o,s,e,t,b] + rent[o,s,e,t] if on spot)
+        + sum_n n * spare_level[g,s,e,t,n]  <=  sum_{o of g} (installed[o,s,e,t] + rent[o,s,e,t] if not on spot)
     for every product g, site s, cooling e, period t with spares by probability, block b
 
     run          busy units at point k of product g                     column run
     p, u         busiest minute over the hour's mean; load its pool may carry, as in ``capacity``   c.runs, c.pools
     rent_hour    units rented by the hour: their provider replaces them   column rent_hour
+    rent         units rented for the period; those on spot are lent, for they may be taken away   column rent
     spare_level  1 while n spares stand by, binary                      column spare_level
     n            units                                                  c.spares, spare_units
-    installed, rent  units held throughout the period                   columns
-    A, F         share of time a unit is there, with its own failures and without   c.stands
+    installed    units in service                                       column installed
+    A            share of time a unit is there                          c.stands
 
     Dual: currency per unit-block; what one more unit would save with the number of spares held (<= 0).
     """
     rows, needed = _needed(c, columns)
-    unit = c.stands[["offer", "site", "cooling", "product", "unfailed_fraction"]]
-    unit = unit.assign(lent=-unit["unfailed_fraction"])
+    kept = c.stands.loc[c.stands["mode"] != SPOT, [*STAND, "product"]]
     held = [
-        terms(rows, columns.frame(family).merge(unit, on=["offer", "site", "cooling"]), POOL, "lent")
+        terms(rows, columns.frame(family).merge(kept, on=STAND), POOL, -1.0)
         for family in ("installed", "rent")
     ]
     standing_by = terms(rows, columns.frame("spare_level"), POOL, "spare_units")
@@ -43,13 +45,13 @@ def spare_units(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 def spare_table(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """No more units are needed than the spares that stand by are enough for.
 
-    sum_{k in g} p[k] / u * run[k,s,e,t,b] - sum_{o of g} A[o] * rent_hour[o,s,e,t,b]
+    sum_{k in g} p[k] / u * run[k,s,e,t,b] - sum_{o of g} A[o] * (rent_hour[o,s,e,t,b] + rent[o,s,e,t] if on spot)
         <=  sum_n M[g,n] * spare_level[g,s,e,t,n]
     for every product g, site s, cooling e, period t with spares by probability, block b
 
     run          busy units at point k of product g                     column run
     p, u         busiest minute over the hour's mean; load its pool may carry, as in ``capacity``   c.runs, c.pools
-    rent_hour    units rented by the hour, each there A of the time     column rent_hour; c.stands
+    rent_hour, rent  units rented by the hour or on spot, each there A of the time   columns; c.stands
     spare_level  1 while n spares stand by, binary                      column spare_level
     M            most units that are all up at the stated confidence while n stand by, units   c.spares, needed_units
 
@@ -79,14 +81,17 @@ def spare_choice(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def _needed(c: Coefficients, columns: ColumnIndex) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-    """Return the rows, by pool and block, and the terms of the units needed there beside those rented by the hour."""
+    """Return the rows, by pool and block, and the terms of the units needed there beside those that are lent."""
     pools = columns.frame("spare_level")[POOL].drop_duplicates()
     runs = sized_runs(c, columns).merge(pools, on=POOL)
     rows = number_rows(runs[POOL_BLOCK].drop_duplicates())
-    unit = c.stands[["offer", "site", "cooling", "product", "availability_fraction"]]
-    hourly = columns.frame("rent_hour").merge(unit, on=["offer", "site", "cooling"])
-    hourly = hourly.assign(lent=-hourly["availability_fraction"])
+    unit = c.stands.assign(lent=-c.stands["availability_fraction"])[[*STAND, "product", "mode", "lent"]]
+    hourly, spot = (
+        columns.frame("rent_hour").merge(unit, on=STAND),
+        columns.frame("rent").merge(unit, on=STAND),
+    )
     return rows, [
         terms(rows, runs, POOL_BLOCK, "units_per_busy_unit"),
         terms(rows, hourly, POOL_BLOCK, "lent"),
+        terms(rows, spot[spot["mode"] == SPOT], POOL, "lent"),
     ]

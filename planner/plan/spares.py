@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
-from planner.coefficients.service.spares import confidence_of, down_fraction
+from planner.coefficients.fleet import STAND
+from planner.coefficients.service.spares import SPOT, confidence_of, down_fraction
 from planner.formulation.blocks import ColumnIndex
 from planner.formulation.service_constraints import POOL_BLOCK, sized_runs
 from planner.inputs import Scenario
@@ -23,33 +24,27 @@ def spare_frame(
 ) -> pd.DataFrame:
     """Return SPARE_FRAME: one row per place and period in which spares are held by probability.
 
-    needed_units         units to hold in the busiest block beside those rented by the hour, whole
-    held_units           units held throughout the period, times the share of time they are fed and kept, whole
+    needed_units         units to hold in the busiest block beside those rented by the hour or on spot
+    held_units           units held throughout the period: in service or rented for it, not on spot
     spare_units          held_units - needed_units
     down_fraction        share of time a unit is failed
     confidence_fraction  P(Binomial(held_units, 1 - down_fraction) >= needed_units)
     """
     if c.spares.empty:
         return pd.DataFrame(columns=SPARE_FRAME).astype(dict.fromkeys(SPARE_FRAME[4:], float))
-    unit = c.stands[["offer", "site", "cooling", "product", "availability_fraction", "unfailed_fraction"]]
+    unit = c.stands[[*STAND, "product", "mode", "availability_fraction"]]
     running = decided(columns, values, "run", "busy")[["column", "busy"]]
     need = sized_runs(c, columns).merge(running, on="column")
     need = (need["units_per_busy_unit"] * need["busy"]).groupby([need[name] for name in POOL_BLOCK]).sum()
-    hourly = decided(columns, values, "rent_hour", "units").merge(unit, on=["offer", "site", "cooling"])
-    lent = (
-        (hourly["units"] * hourly["availability_fraction"])
-        .groupby([hourly[name] for name in POOL_BLOCK])
-        .sum()
-    )
-    most = (need - lent.reindex(need.index).fillna(0.0)).groupby(level=POOL).max().rename("needed")
+    hourly = decided(columns, values, "rent_hour", "units").merge(unit, on=STAND)
     parts = [decided(columns, values, family, "units") for family in ("installed", "rent")]
-    held = pd.concat(parts, ignore_index=True).merge(unit, on=["offer", "site", "cooling"])
-    there = (
-        (held["units"] * held["unfailed_fraction"])
-        .groupby([held[name] for name in POOL])
-        .sum()
-        .rename("held")
-    )
+    held = pd.concat(parts, ignore_index=True).merge(unit, on=STAND)
+    spot = held[held["mode"] == SPOT]
+    lent = _there(hourly, POOL_BLOCK).reindex(need.index).fillna(0.0)
+    kept = _there(spot, POOL).reindex(need.index.droplevel("block")).fillna(0.0).to_numpy(float)
+    most = (need - lent - kept).groupby(level=POOL).max().rename("needed")
+    own = held[held["mode"] != SPOT]
+    there = own["units"].groupby([own[name] for name in POOL]).sum().rename("held")
     pools = c.spares[POOL].drop_duplicates().merge(most.reset_index(), on=POOL)
     pools = pools[pools["needed"] > ROUNDING].merge(there.reset_index(), on=POOL, how="left")
     needed = np.ceil(pools["needed"].to_numpy(float) - ROUNDING)
@@ -66,3 +61,8 @@ def spare_frame(
         down_fraction=down,
         confidence_fraction=np.array(sure, dtype=float),
     )[SPARE_FRAME]
+
+
+def _there(units: pd.DataFrame, by: list[str]) -> pd.Series:
+    """Return units, each counted the share of time it is there, by labels."""
+    return (units["units"] * units["availability_fraction"]).groupby([units[name] for name in by]).sum()

@@ -124,3 +124,19 @@ def test_a_smallest_order_leaves_room_for_the_spares():
 def test_a_product_without_a_failure_rate_is_refused():
     with pytest.raises(InputError, match=r"failures_per_year"):
         sixty(products=[box()])
+
+
+def test_what_is_rented_on_spot_stands_by_for_nothing():
+    """Two spot boxes are there 0.84 of the time each: 18.5 of 20.2 are needed beside them, of 21 held 19 are up."""
+    assert up_at_least(19, 20) < 0.99 < up_at_least(19, 21)
+    spot = rental("spot", price=0.1, mode="spot", interruption_fraction=0.15, supply_units_per_period=2)
+    case = sixty(
+        periods=one_hour(),
+        sites=[cloud()],
+        offers=[rental(price=1.0), spot],
+        demand=demand(["hour"], 20.2),
+    )
+    plan = solved(case, audit=True)
+    assert units(plan, "offer") == {"rental": 21, "spot": 2}
+    row = plan["spares"].iloc[0]
+    assert (row["needed_units"], row["held_units"], row["spare_units"]) == (19, 21, 2)

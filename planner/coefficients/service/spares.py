@@ -33,6 +33,8 @@ from planner.units import HOURS_PER_DAY, HOURS_PER_YEAR
 POOL = ["product", "site", "cooling"]
 SPARES = [*POOL, "period", "spare_units", "needed_units"]
 """What a number of spares is enough for: ``needed_units`` up at once."""
+SPOT = "spot"
+"""Mode of what may be taken away at any time: it adds to what is there, and stands by for nothing."""
 NAMED = 8
 STEP = 0.25
 LOWEST_CAP = 0.02
@@ -95,8 +97,9 @@ def spare_levels(
 ) -> pd.DataFrame:
     """Return SPARES: for every pool and period with units held throughout, what each number of spares is enough for.
 
-    Units rented by the hour are none of the pool: their provider gives another one in the next hour. Nothing where the
-    scenario states no ``spare_confidence_fraction``, nor for a product that never fails.
+    Units rented by the hour are none of the pool: their provider gives another one in the next hour. Nor are those on
+    spot, which may be taken away. Nothing where the scenario states no ``spare_confidence_fraction``, nor for a product
+    that never fails.
 
     Parameters
     ----------
@@ -112,8 +115,8 @@ def spare_levels(
     confidence = scenario.settings.spare_confidence_fraction
     if confidence is None or held.empty:
         return pd.DataFrame(columns=SPARES)
-    pools = held.merge(stand[["offer", "site", "cooling", "product"]], on=["offer", "site", "cooling"])
-    pools = pools[[*POOL, "period"]].drop_duplicates()
+    kept = stand.loc[stand["mode"] != SPOT, ["offer", "site", "cooling", "product"]]
+    pools = held.merge(kept, on=["offer", "site", "cooling"])[[*POOL, "period"]].drop_duplicates()
     down = down_fraction(scenario.tables["products"].set_index("product"))
     lowest = (
         pd.Series(dtype=float) if caps.empty else caps.groupby("product")["utilisation_cap_fraction"].min()

@@ -19,8 +19,9 @@ ROUNDING = 1e-6
 def spare_confidence(books: Books) -> Check:
     """Return the check that the units needed are up at once with the confidence asked for, and of frame ``spares``.
 
-    needed  = the most, over the blocks, of peak ratio / cap * busy units less what is rented by the hour, rounded up
-    held    = units held throughout the period, failures not taken out, rounded down
+    needed  = the most, over the blocks, of peak ratio / cap * busy units less what is rented by the hour or on spot,
+              each the share of time it is there, rounded up
+    held    = units held throughout the period and not on spot, rounded down
     sure    = sum over k from needed to held of C(held, k) up^k (1 - up)^(held - k),  up = 1 - failures * days / 365
     """
     asked = books.facts.scenario.settings.spare_confidence_fraction
@@ -46,10 +47,15 @@ def _held_and_needed(books: Books) -> pd.DataFrame:
     need = total(serving["peak_ratio"] / cap * serving["units_running"], serving, block)
     hourly = books.hourly
     lent = total(hourly["units"] * hourly["availability_fraction"], hourly, block)
-    most = (need - lent.reindex(need.index).fillna(0.0)).groupby(level=POOL).max()
     whole = books.fleet[~books.fleet["hourly"]]
-    unfailed = whole["availability_fraction"] / up.reindex(whole["product"]).to_numpy(float)
-    there = total(whole["units"] * unfailed, whole, POOL)
+    spot = whole[whole["mode"].eq("spot")]
+    lent = lent.reindex(need.index).fillna(0.0)
+    kept = total(spot["units"] * spot["availability_fraction"], spot, POOL).reindex(
+        need.index.droplevel("block")
+    )
+    most = (need - lent - kept.fillna(0.0).to_numpy(float)).groupby(level=POOL).max()
+    own = whole[whole["mode"].ne("spot")]
+    there = total(own["units"], own, POOL)
     rows = []
     for label, amount in most.items():
         share = float(up[label[0]])
