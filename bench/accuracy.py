@@ -4,9 +4,9 @@
     python bench/accuracy.py POINTS.csv --quick       # without the cross-validation
 
 Printed are the roofline as ``planner predict`` gives it (its constants were fitted on these rows, so the
-cross-validation beside it is the honest figure for a new source); anchored estimates: a measured row scaled by
-the roofline to another shape of the same configuration and load, lengths within a factor of two; and, where the
-package is installed, aiconfigurator on the rows its database covers. Only rows marked ``y`` count.
+cross-validation beside it is the honest figure for a new source); anchored estimates: each row predicted from the
+other rows of its model and engine, its own shape (then its whole source) left out; how many of them the bands hold;
+and, where the package is installed, aiconfigurator on the rows its database covers. Only rows marked ``y`` count.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from fit_anchoring import FITTED, SHAPE, evidence_frame, left_out
 from fit_roofline import Measurements, cross_validation, measurements, summary
 
 from planner.performance.kernel_database import installed_version
-from planner.performance.measured import ANCHOR_LENGTH_RATIO
 from planner.performance.predict import predict_points, served
 from planner.units import MS_PER_SECOND
 
@@ -31,22 +31,6 @@ SAME_POINT = [
     "input_len",
     "output_len",
     "chips_used",
-    "load_kind",
-    "concurrency_or_batch",
-    "publication",
-]
-CONFIGURATION = [
-    "chip",
-    "chips_used",
-    "tp",
-    "pp",
-    "ep",
-    "attention_dp",
-    "model",
-    "engine",
-    "engine_version",
-    "weight_precision",
-    "kv_precision",
     "load_kind",
     "concurrency_or_batch",
     "publication",
@@ -77,23 +61,55 @@ def long_errors(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def anchored_errors(rows: pd.DataFrame) -> np.ndarray:
-    """Return relative errors of rows predicted from the nearest other shape of their own configuration."""
-    slow = rows["tpot_ms"].fillna(1.0 / rows["throughput_out_tok_s"])
-    guess = rows["predicted_tpot_ms"].where(rows["tpot_ms"].notna(), 1.0 / rows["predicted_rate"])
-    columns = rows[[*CONFIGURATION, "input_len", "output_len", "row_id"]]
-    frame = columns.assign(slow=slow, guess=guess, filled=columns["concurrency_or_batch"].fillna(-1.0))
-    keys = [name for name in CONFIGURATION if name != "concurrency_or_batch"] + ["filled"]
-    text = frame.assign(**{name: frame[name].astype("str") for name in keys})
-    pairs = text.merge(text, on=keys, suffixes=("", "_anchor"))
-    ratio_in = pairs["input_len"] / pairs["input_len_anchor"]
-    ratio_out = pairs["output_len"] / pairs["output_len_anchor"]
-    limits = (1.0 / ANCHOR_LENGTH_RATIO, ANCHOR_LENGTH_RATIO)
-    near = ratio_in.between(*limits) & ratio_out.between(*limits) & ((ratio_in != 1) | (ratio_out != 1))
-    pairs = pairs[near].assign(distance=abs(np.log(ratio_in)) + abs(np.log(ratio_out)))
-    pairs = pairs.sort_values("distance", kind="stable").drop_duplicates("row_id")
-    estimate = pairs["guess"] * pairs["slow_anchor"] / pairs["guess_anchor"]
-    return (estimate / pairs["slow"] - 1.0).to_numpy()
+def anchored(data: Measurements, by: list[str]) -> pd.DataFrame:
+    """Return per row what the other rows of its model and engine make of it, all equal in ``by`` left out.
+
+    Columns error (relative, of the rate), gap (in standard deviations), covered (others of its configuration are
+    left), source, and for the first token first_error and first_gap.
+    """
+    frame = evidence_frame(data)
+    found = left_out(frame, data.constants, "speed_log", by)
+    first = left_out(frame, data.constants, "first_token_log", by, data.constants.anchor_first_token_ratio)
+    gap = found["mean"] - frame["speed_log"]
+    late = first["mean"] - frame["first_token_log"]
+    return pd.DataFrame(
+        {
+            "error": np.expm1(gap),
+            "gap": gap / found["sd"],
+            "sd": found["sd"],
+            "first_error": np.expm1(late),
+            "first_gap": late / first["sd"],
+            "covered": found["covered"],
+            "source": frame["source"],
+        }
+    )
+
+
+def held(gap: pd.Series, deviations: float) -> float:
+    """Return the share of errors inside the band."""
+    return float(gap.abs().dropna().le(deviations).mean())
+
+
+def coverage(data: Measurements, by_shape: pd.DataFrame, by_source: pd.DataFrame) -> str:
+    """Return per source what share of rows the 90 % bands hold: roofline, anchored, first token."""
+    wide, constants = data.constants.rate_band_deviations, data.constants
+    frame = evidence_frame(data)
+    extra = np.hypot(constants.anchor_source_log, constants.anchor_noise_log)
+    alone = frame["speed_log"] / np.hypot(frame["rate_log_sd"], extra)
+    rows = []
+    for source, places in frame.groupby("source").indices.items():
+        rows.append(
+            (
+                source,
+                len(places),
+                held(alone.iloc[places], wide),
+                held(by_shape["gap"].iloc[places], wide),
+                held(by_source["gap"].iloc[places], wide),
+                held(by_shape["first_gap"].iloc[places], wide),
+            )
+        )
+    columns = ["source", "rows", "roofline", "shape left out", "source left out", "first token"]
+    return pd.DataFrame(rows, columns=columns).set_index("source").round(3).to_string()
 
 
 def chip_order(rows: pd.DataFrame) -> tuple[int, int]:
@@ -175,7 +191,11 @@ def main() -> None:
     first = (rows["predicted_ttft_ms"] / rows["ttft_ms"] - 1.0).dropna().to_numpy()
     right, counted = chip_order(rows)
     print("provider roofline      :", summary(errors["error"].to_numpy()))
-    print("provider anchored      :", summary(anchored_errors(rows)))
+    by_shape, by_source = anchored(data, SHAPE), anchored(data, ["source"])
+    known = by_shape[by_shape["covered"]]
+    print("provider anchored      :", summary(known["error"].to_numpy()), "own shape left out")
+    other = by_source[by_source["covered"]]["error"]
+    print("provider anchored      :", summary(other.to_numpy()), "own source left out")
     absent = "not installed (extra aiconfigurator)"
     print("provider aiconfigurator:", absent if database is None else summary(database["error"].to_numpy()))
     print("roofline, first token  :", summary(first))
@@ -184,10 +204,18 @@ def main() -> None:
     if database is not None:
         by_group("aiconfigurator", database)
     held = np.asarray([]) if arguments.quick else held_out(data)
-    print("\nroofline against its bars")
+    print(f"\nshare of rows inside the 90 % band\n{coverage(data, by_shape, by_source)}")
+    print("\nwidths of anchoring")
+    for name in [*FITTED, "anchor_first_token_ratio", "rate_band_deviations"]:
+        print(f"  {name:34s} {getattr(data.constants, name):g}")
+    print("\nagainst the bars")
     against("rate and time per token, median", float(errors["error"].abs().median()), 0.12)
     against("rate and time per token, MAPE", float(errors["error"].abs().mean()), 0.18)
     against("first token, median", float(np.median(np.abs(first))), 0.35)
+    against("anchored, median", float(known["error"].abs().median()), 0.06)
+    against("anchored, MAPE", float(known["error"].abs().mean()), 0.10)
+    amd = errors[errors["chip"].str.startswith("MI")]["error"].abs().median()
+    against("systems of AMD, median", float(amd), 0.15)
     against("chip order", right / counted, 0.90, most=False)
     if len(held):
         against("cross-validation, MAPE", float(np.abs(held).mean()), 0.25)

@@ -40,7 +40,7 @@ BORROWED = {
 
 WIDE_BAND = {"tpu_v6e": (0.5, 2.0), "mi350": (0.5, 2.0), "tpu_v5": (0.5, 2.0)}
 WIDEST_BAND = (0.4, 2.5)
-NARROWEST_BAND = (0.75, 1.35)
+NARROWEST_BAND = (0.74, 1.33)
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,11 @@ def fp4_ratio(values: dict[Key, float], family: str) -> float:
 
 
 def error_band(log_error: np.ndarray) -> tuple[float, float]:
-    """Return true / predicted at the 5th and 95th percentile, never narrower than NARROWEST_BAND."""
-    low, high = np.exp(-np.nanquantile(log_error, [0.95, 0.05]))
+    """Return true / predicted rate at the 5th and 95th percentile, never narrower than NARROWEST_BAND.
+
+    ``log_error`` is log(predicted / true time), which is log(true / predicted rate).
+    """
+    low, high = np.exp(np.nanquantile(log_error, [0.05, 0.95]))
     return min(rounded(low), NARROWEST_BAND[0]), max(rounded(high), NARROWEST_BAND[1])
 
 

@@ -128,6 +128,19 @@ def log_errors(values: dict[Key, float], data: Measurements) -> dict[str, np.nda
     }
 
 
+def log_errors_shipped(data: Measurements) -> dict[str, np.ndarray]:
+    """Return log(predicted / measured) of the time per token, log(predicted / measured) of the rate and, as a rate,
+    log(true / predicted) of the first token with the constants of the catalogue.
+    """
+    ttft_s, tpot_s, rate = served(data.deployment, data.load, data.constants)
+    rows = data.rows
+    return {
+        "tpot": np.log(tpot_s[:, 0] * MS_PER_SECOND / rows["tpot_ms"].to_numpy(float)),
+        "rate": np.log(rate[:, 0] / rows["throughput_out_tok_s"].to_numpy(float)),
+        "ttft": np.log(ttft_s[:, 0] * MS_PER_SECOND / rows["ttft_ms"].to_numpy(float)),
+    }
+
+
 def slowness(errors: dict[str, np.ndarray]) -> np.ndarray:
     """Return the log error of time per token: TPOT where measured, else the inverse of the rate."""
     return np.where(np.isnan(errors["tpot"]), -errors["rate"], errors["tpot"])

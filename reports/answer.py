@@ -236,10 +236,10 @@ def _proof_line(content: Content) -> str:
 
 
 def _rates_text(content: Content) -> str:
-    """Return whose rates the plan rests on and the widest error band among them, as one more sentence."""
+    """Return whose rates the plan rests on, by tokens, and how far they may be off, as one more sentence."""
     metrics = content.frame("metrics", ["metric", "scope", "value"])
     whole = metrics[metrics["scope"].eq("all")].drop_duplicates("metric").set_index("metric")["value"]
-    prefix, suffix = "requests on ", " rates"
+    prefix, suffix = "tokens on ", " rates"
     shares = whole[whole.index.str.startswith(prefix)].astype(float).sort_values(ascending=False)
     if shares.empty:
         return ""
@@ -248,8 +248,10 @@ def _rates_text(content: Content) -> str:
         for name, share in shares.items()
     )
     low, high = (float(whole[f"rate band, {end}"]) for end in ("low", "high"))
+    own = [float(whole[f"rate band with engine tuning, {end}"]) for end in ("low", "high")]
     return (
-        f" Rates by requests: {named}; the widest band in use is x{low:.2g} to x{high:.2g} of the predicted."
+        f" Rates by tokens: {named}; true rates are x{low:.2g} to x{high:.2g} of the planned, "
+        f"x{own[0]:.2g} to x{own[1]:.2g} with the tuning of your own engines."
     )
 
 

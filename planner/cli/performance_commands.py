@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -12,6 +12,9 @@ from planner.cli.console import frame_text, warn
 from planner.cli.framework import ExampleCommand, echo_json
 from planner.cli.options import json_option, scenario_argument, set_option
 from planner.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TAKEN_COLUMNS = (
     "workload",
@@ -28,7 +31,8 @@ TAKEN_COLUMNS = (
     "tpot_ms",
     "unit_kw",
     "provider",
-    "confidence",
+    "band_low_ratio",
+    "band_high_ratio",
 )
 
 
@@ -37,31 +41,45 @@ TAKEN_COLUMNS = (
     examples=[
         "planner points small",
         "planner points small --refused",
+        "planner points small --behind assistant",
         "planner points small --csv taken.csv",
     ],
 )
 @scenario_argument
 @set_option
 @click.option("--refused", is_flag=True, help="Show the points that were refused, with the reason.")
+@click.option(
+    "--behind",
+    metavar="TEXT",
+    help="Show the measured rows behind the points whose name has TEXT in it: distance and weight of each.",
+)
 @json_option
 @click.option(
     "--csv", "csv_file", metavar="FILE", type=click.Path(path_type=Path), help="Write the rows as CSV."
 )
 def points(
-    scenario: str, overrides: tuple[str, ...], refused: bool, as_json: bool, csv_file: Path | None
+    scenario: str,
+    overrides: tuple[str, ...],
+    refused: bool,
+    behind: str | None,
+    as_json: bool,
+    csv_file: Path | None,
 ) -> None:
     """Show the operating points that meet the targets.
 
-    Rates and power are those of one unit of purchase; --refused shows what was left out, and why.
+    Rates and power are those of one unit of purchase; --refused shows what was left out, and why; --behind what the
+    rates rest on.
     """
     from planner.inputs import load_scenario
-    from planner.performance import operating_points
+    from planner.performance import operating_points, rows_behind
 
     loaded = load_scenario(scenario, overrides)
     began = time.perf_counter()
     found = operating_points(loaded)
     seconds = time.perf_counter() - began
     rows = found.refused if refused else found.taken
+    if behind is not None:
+        rows = rows_behind(loaded, named_points(found.taken, behind))
     if csv_file is not None:
         rows.to_csv(csv_file, index=False, lineterminator="\n")
     if as_json:
@@ -70,6 +88,7 @@ def points(
                 "status": "ok",
                 "scenario": loaded.name,
                 "points": found.taken.to_dict("records"),
+                **({"behind": rows.to_dict("records")} if behind is not None else {}),
                 "refused": found.refused.to_dict("records"),
                 "routes": found.routes.to_dict("records"),
                 "warnings": list(loaded.warnings),
@@ -80,8 +99,20 @@ def points(
     if csv_file is not None:
         click.echo(f"wrote {csv_file}: {len(rows)} rows")
         return
+    if behind is not None:
+        click.echo(frame_text(rows))
+        return
     click.echo(frame_text(rows, None if refused else TAKEN_COLUMNS))
     click.echo(f"{len(found.taken)} points taken, {len(found.refused)} refused, in {seconds:.1f} s")
+
+
+def named_points(taken: pd.DataFrame, text: str) -> pd.DataFrame:
+    """Return the points whose name has the text in it; none is a fault that names some."""
+    named = taken[taken["point"].str.contains(text, regex=False)]
+    if named.empty:
+        some = ", ".join(taken["point"].head(3)) or "none"
+        raise InputError([Fault("--behind", f"no point has this in its name; points are {some}", value=text)])
+    return named
 
 
 @click.command(cls=ExampleCommand, examples=["planner predict points.csv -o predicted.csv"])

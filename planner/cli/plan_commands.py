@@ -11,7 +11,7 @@ from planner.cli.console import frame_text
 from planner.cli.framework import ExampleCommand, echo_json
 from planner.cli.options import json_option, plan_argument, plan_folder, set_option
 from planner.cli.progress import shown_progress
-from planner.cli.summary import effort_text, orders_text
+from planner.cli.summary import effort_text, orders_text, rates_text
 from planner.errors import InfeasiblePlan, NoSolutionFound, SolverFailed
 
 if TYPE_CHECKING:
@@ -134,7 +134,9 @@ def tell(plan: Plan, folder: Path, as_json: bool) -> None:
         click.echo(summary_text(plan))
         if "orders" in plan.frames:
             listed = [orders_text(plan["orders"]), ""] if len(plan["orders"]) else []
-            click.echo("\n".join(["", *listed, effort_text(plan.headline)]))
+            rests_on = rates_text(plan.frames) if "serving" in plan.frames else ""
+            parts = [*listed, *([rests_on, ""] if rests_on else []), effort_text(plan.headline)]
+            click.echo("\n".join(["", *parts]))
     click.get_current_context().exit(EXIT_CODES.get(plan.status, 0))
 
 

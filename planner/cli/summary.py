@@ -50,3 +50,23 @@ def effort_text(headline: Mapping[str, Any]) -> str:
         f"  {headline['variables']:,} variables, {headline['constraints']:,} constraints; "
         f"build {headline['build_seconds']:.1f} s, solve {headline['solve_seconds']:.1f} s"
     )
+
+
+def rates_text(frames: Mapping[str, pd.DataFrame]) -> str:
+    """Return per workload which share of its tokens rests on measurements, the band, and why the rest does not."""
+    from planner.plan.bands import rates_behind
+
+    rows = rates_behind(frames)
+    if rows.empty:
+        return ""
+    header = ["tokens on rates", "measured", "anchored", "estimated", "band", "why not measured"]
+    cells = [
+        [
+            row.workload,
+            *(f"{100 * share:.0f} %" for share in (row.measured, row.anchored, row.estimated)),
+            f"x{row.band_low_ratio:.2f} to x{row.band_high_ratio:.2f}",
+            row.missing or "-",
+        ]
+        for row in rows.itertuples()
+    ]
+    return table_text(header, cells)

@@ -215,6 +215,13 @@ class Settings(BaseModel):
         le=3,
         description="speed of your engines relative to the reference tuning",
     )
+    rate_confidence: float = Field(
+        default=0.5,
+        ge=0.5,
+        lt=1,
+        description="probability that the true rate of an estimated point is at least the planned one: 0.5 plans with "
+        "the expected rate, more with a lower one where less was measured",
+    )
     estimates: Literal["roofline", "aiconfigurator"] = Field(
         default="roofline",
         description="what estimates where nothing was measured nearby: the roofline, or the optional package "

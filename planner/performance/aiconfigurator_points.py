@@ -46,8 +46,9 @@ class DatabasePoints:
     refused: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=REFUSED_COLUMNS))
 
     def without_covered(self, estimates: pd.DataFrame) -> pd.DataFrame:
-        """Return another provider's estimates for the pairs the database does not speak for."""
-        return estimates[~pd.MultiIndex.from_frame(estimates[PAIR]).isin(self.pairs)]
+        """Return estimates without those of the roofline alone for the pairs the database speaks for."""
+        covered = pd.MultiIndex.from_frame(estimates[PAIR]).isin(self.pairs)
+        return estimates[~covered | estimates["provider"].eq("anchored")]
 
 
 def database_points(

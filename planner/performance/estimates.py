@@ -7,13 +7,15 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 
+from planner.performance.anchoring import Correction
 from planner.performance.candidates import accepts
+from planner.performance.corrected import Rates, corrected_loop, correction_at, evidence_text
 from planner.performance.deployment import Array, Deployments, deployments
-from planner.performance.frame import FACT_COLUMNS, as_text, frontier
+from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, as_text, frontier
 from planner.performance.memory import cached_tokens, most_concurrent
 from planner.performance.queued_points import queued_latencies, unloaded_step_s
 from planner.performance.roofline_constants import RooflineConstants
-from planner.performance.serving import Lengths, Timing, closed_loop
+from planner.performance.serving import Lengths, Timing
 from planner.performance.statistics import ratio_to_median
 from planner.units import MS_PER_SECOND
 
@@ -162,13 +164,6 @@ def first_token_alone_s(timing: Timing, grid: Array, constants: RooflineConstant
     return np.asarray(timing.ttft_s - in_front)
 
 
-def evaluate(
-    rows: pd.DataFrame, deployment: Deployments, concurrency: Array, constants: RooflineConstants
-) -> Timing:
-    """Return the closed-loop timing of each row's shape on a concurrency grid."""
-    return closed_loop(deployment, concurrency, shape_lengths(rows), constants)
-
-
 def shape_lengths(rows: pd.DataFrame) -> Lengths:
     """Return the lengths of each row's shape."""
     return Lengths(
@@ -191,41 +186,72 @@ def fitting_rows(
 
 
 def roofline_points(
-    rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
+    rows: pd.DataFrame, factors: pd.DataFrame, rates: Rates
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return roofline points worth keeping, and the pairs that lack memory or speed for any.
+    """Return the points of the corrected roofline worth keeping, and the pairs that lack memory or speed for any.
+
+    A point is ``anchored`` where measured rows explain most of the roofline's error there, else ``roofline``.
 
     Parameters
     ----------
     rows : DataFrame
-        Result of ``replica_shapes``.
+        Result of ``replica_shapes`` with rate_log_sd.
 
     Returns
     -------
     tuple of DataFrame
-        Points: ``FACT_COLUMNS``, one row per replica shape and load on the TTFT/rate frontier of its group.
+        Points: ``FACT_COLUMNS`` and ``ERROR_COLUMNS``, one row per replica shape and load on the TTFT/rate frontier of
+        its group.
         Refused: workload, shape, ttft_class, product, engine, phase, reason.
     """
     if rows.empty:
-        return pd.DataFrame(columns=FACT_COLUMNS), pd.DataFrame()
+        return pd.DataFrame(columns=[*FACT_COLUMNS, *ERROR_COLUMNS]), pd.DataFrame()
+    constants = rates.anchoring.constants
     rows, deployment, limit, refused = fitting_rows(rows, constants)
-    grid = concurrency_grid(limit)
-    timing = evaluate(rows, deployment, grid, constants)
-    service = first_token_alone_s(timing, grid, constants)
+    grid = rates.loads(rows, concurrency_grid(limit), limit)
+    timing, service, found = corrected_loop(rows, deployment, grid, shape_lengths(rows), rates)
     ttft, tpot, whole = to_target_statistic(rows, timing, grid, limit, service, factors, constants)
-    points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole))
+    points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole), found.anchored)
     refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
+    return with_provenance(points, rows, correction_at(found, grid, points), rates), refused
+
+
+def with_provenance(
+    points: pd.DataFrame, rows: pd.DataFrame, found: Correction, rates: Rates
+) -> pd.DataFrame:
+    """Return points of ``flatten`` with provider, errors and source; ``found`` is the correction of each point."""
+    constants = rates.anchoring.constants
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     fitted = (family["fit_rows"].fillna(0.0) > 0) & (family["measured_rows"].fillna(0.0) > 0)
-    return points.assign(
-        provider="roofline",
+    anchored = pd.Series(found.anchored, index=points.index)
+    points = points.assign(
+        provider=np.where(anchored, "anchored", "roofline"),
         band_low_ratio=family["band_low_ratio"],
         band_high_ratio=family["band_high_ratio"],
+        rate_log_correction=found.speed_log,
+        rate_log_sd=found.speed_sd,
+        first_token_log_sd=found.first_sd,
+        evidence_fraction=found.weight,
         source="roofline_fit",
         source_date=constants.source_date,
-        confidence=np.where(fitted, "derived", "estimate"),
-        basis=points["basis"].where(fitted, points["basis"] + UNMEASURED_NOTE),
-    ), refused
+        confidence=np.where(fitted | anchored, "derived", "estimate"),
+    )
+    if not anchored.any():
+        return points.assign(
+            evidence="", basis=points["basis"].where(fitted, points["basis"] + UNMEASURED_NOTE)
+        )
+    rests_on = evidence_text(found, rates.anchoring.evidence)
+    near = rates.anchoring.evidence.iloc[np.maximum(found.nearest, 0)].reset_index(drop=True)
+    own = anchored & near["own"].astype(bool)
+    estimate = points["basis"].where(fitted, points["basis"] + UNMEASURED_NOTE)
+    return points.assign(
+        evidence=rests_on.where(anchored, ""),
+        tuning_low_ratio=np.where(own, 1.0, np.nan),
+        tuning_high_ratio=np.where(own, 1.0, np.nan),
+        source=near["source"].where(anchored, "roofline_fit"),
+        source_date=near["source_date"].where(anchored, constants.source_date),
+        basis=(points["basis"] + ", anchored on " + rests_on).where(anchored, estimate),
+    )
 
 
 def units_share(rows: pd.DataFrame) -> np.ndarray:
@@ -241,8 +267,12 @@ def flatten(
     timing: Timing,
     service_ttft_s: Array,
     latencies_ms: tuple[Array, Array, Array],
+    apart: Array | None = None,
 ) -> pd.DataFrame:
-    """Return one row per replica shape and load that meets TPOT and lies on its group's frontier."""
+    """Return one row per replica shape and load that meets TPOT and lies on its group's frontier.
+
+    Where ``apart`` (n, m) is true the loads have a frontier of their own: those that rest on measurements.
+    """
     ttft_ms, tpot_ms, e2e_ms = latencies_ms
     count, points = grid.shape
     replicas_per_unit = units_share(rows)
@@ -267,6 +297,8 @@ def flatten(
     within = numbers[["ttft_ms", "tpot_ms", "e2e_ms"]].to_numpy(float) <= targets
     meets = (within | np.isinf(targets)).all(axis=1)
     group = rows.groupby(["workload", "shape", "product", "engine"], sort=False).ngroup().to_numpy()[position]
+    if apart is not None:
+        group = 2 * group + apart.ravel()
     keep_all = rows["e2e_ms"].notna().to_numpy()[position]
     numbers = numbers.assign(group=group, keep_all=keep_all)[meets]
     numbers = frontier(numbers)

@@ -47,6 +47,26 @@ request) and ``slots`` (most requests a replica holds) are what the queue model 
 a point states only its rate.
 """
 
+ERROR_COLUMNS = [
+    "rate_log_correction",
+    "rate_log_sd",
+    "first_token_log_sd",
+    "tuning_low_ratio",
+    "tuning_high_ratio",
+    "chip_family",
+    "engine_software",
+    "evidence_fraction",
+    "evidence",
+]
+"""How far a rate may be off; a provider fills what it knows, ``errors.with_errors`` the rest.
+
+``rate_log_correction`` is what measurements add to log(rate) of the roofline (0 = nothing), ``rate_log_sd`` the
+standard deviation of log(true / predicted rate), ``first_token_log_sd`` that of the first token; the tuning ratios are
+what tuning of the own engines may change beside it (1 where the user measured them). Errors go together by
+``chip_family``, ``model`` and ``engine_software``. ``evidence_fraction`` is the share of that variance which
+measurements explain, ``evidence`` says which rows these are, or why there are none.
+"""
+
 TAKEN_COLUMNS = [
     "point",
     "workload",
@@ -82,6 +102,15 @@ TAKEN_COLUMNS = [
     "provider",
     "band_low_ratio",
     "band_high_ratio",
+    "rate_log_correction",
+    "rate_log_sd",
+    "first_token_log_sd",
+    "tuning_low_ratio",
+    "tuning_high_ratio",
+    "chip_family",
+    "engine_software",
+    "evidence_fraction",
+    "evidence",
     "source",
     "source_date",
     "confidence",

@@ -18,26 +18,12 @@ from planner.performance.layouts import per_replica, unfit
 from planner.performance.statistics import ratio_to_median, statistic_ratio
 from planner.units import FLOPS_PER_TFLOPS, MS_PER_SECOND, PARAMS_PER_BILLION
 
-CONFIGURATION = [
-    "chip",
-    "chips",
-    "tensor",
-    "pipeline",
-    "expert",
-    "attention_dp",
-    "model",
-    "engine",
-    "decoding",
-]
-"""What makes two rows comparable; the shape of the requests is not part of it."""
-
 PREDICTED = ("derived", "estimate")
 """Confidence of rows that another model computed: used at their own shape, below every measurement."""
 
 MOST_OF_PEAK_FRACTION = 0.70
 SAME_LENGTH_FRACTION = 0.01
 SAME_HIT_FRACTION = 0.05
-ANCHOR_LENGTH_RATIO = 2.0
 
 
 def turn_s(rows: pd.DataFrame, factors: pd.DataFrame) -> pd.Series:
@@ -141,11 +127,7 @@ def dense_peak_flops(rows: pd.DataFrame) -> pd.Series:
 
 
 def matches(rows: pd.DataFrame, shapes: pd.DataFrame, products: pd.DataFrame) -> pd.DataFrame:
-    """Return measured rows beside each shape and product they may speak for.
-
-    Only rows whose input and output lengths are each within a factor of two; ``exact`` marks those at the
-    shape's own lengths (within 1 %) and cache-hit share.
-    """
+    """Return measured rows at each shape's own lengths (within 1 %), ``exact`` where the cache hits agree too."""
     wanted = shapes.rename(
         columns={
             "input_tokens": "shape_input",
@@ -160,13 +142,9 @@ def matches(rows: pd.DataFrame, shapes: pd.DataFrame, products: pd.DataFrame) ->
     pairs = pairs[accepts(pairs["engines"], pairs["engine"])]
     ratio_in = pairs["shape_input"].div(pairs["input_tokens"])
     ratio_out = pairs["shape_generated"].div(pairs["output_tokens"])
-    near = ratio_in.between(1 / ANCHOR_LENGTH_RATIO, ANCHOR_LENGTH_RATIO)
-    near &= ratio_out.between(1 / ANCHOR_LENGTH_RATIO, ANCHOR_LENGTH_RATIO)
     other_hits = (pairs["cache_hit_fraction"] - pairs["cached_input_fraction"]).abs()
-    same = (ratio_in - 1.0).abs().le(SAME_LENGTH_FRACTION) & (ratio_out - 1.0).abs().le(SAME_LENGTH_FRACTION)
-    same &= other_hits.fillna(0.0).le(SAME_HIT_FRACTION)
-    distance = abs(np.log(ratio_in)) + abs(np.log(ratio_out))
-    pairs = pairs.assign(exact=same, distance=distance)[near]
+    near = (ratio_in - 1.0).abs().le(SAME_LENGTH_FRACTION) & (ratio_out - 1.0).abs().le(SAME_LENGTH_FRACTION)
+    pairs = pairs.assign(exact=near & other_hits.fillna(0.0).le(SAME_HIT_FRACTION))[near]
     units = products[["product", "chip", "chips_per_unit"]]
     pairs = pairs.merge(units, on="chip", suffixes=("", "_unit"))
     own = pairs["row_product"].isna() | pairs["row_product"].eq(pairs["product"])

@@ -1,4 +1,4 @@
-"""Points of measured configurations: rows at the shape itself, and anchored estimates at nearby shapes."""
+"""Points of measured configurations: rows at the shape itself."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from planner.performance.anchored import anchored_points, measured_over_roofline
 from planner.performance.deployment import deployments
-from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
+from planner.performance.evidence import is_own, with_load
+from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.measured import at_target_statistic, matches, measured_rows, unmet_targets
 from planner.performance.memory import most_concurrent
 from planner.performance.power import measured_unit_kw
@@ -28,7 +28,7 @@ def measured_points(
     engines: pd.DataFrame,
     constants: RooflineConstants,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return measured and anchored points, and the measured rows refused.
+    """Return the measured points, and the measured rows refused.
 
     Parameters
     ----------
@@ -51,20 +51,16 @@ def measured_points(
         return empty
     believed = rows[rows["reason"].eq("")].reset_index(drop=True)
     if len(believed):
-        believed = measured_over_roofline(believed, tables["statistic_factors"], constants)
+        believed = with_load(believed, constants)
     disbelieved = matches(rows[rows["reason"].ne("")], known, products)
     pairs = matches(believed, known, products) if len(believed) else disbelieved.iloc[:0]
     too_large = pairs["chips"] > pairs["chips_per_unit"]
     pairs, spanning = pairs[~too_large].reset_index(drop=True), pairs[too_large]
     spanning = spanning.assign(reason="the measured replica spans more than one unit of purchase")
     exact, missed = exact_points(pairs[pairs["exact"]], products, tables["statistic_factors"], constants)
-    anchored = anchored_points(
-        pairs[~pairs["predicted"]].reset_index(drop=True), tables["statistic_factors"], constants
-    )
     refused = pd.concat([disbelieved[disbelieved["exact"]], spanning[spanning["exact"]], missed])
     refused = refused.assign(ttft_class="", reason="point " + refused["point"] + ": " + refused["reason"])
-    points = [frame[FACT_COLUMNS] for frame in (exact, anchored) if len(frame)]
-    return (pd.concat(points, ignore_index=True) if points else empty[0]), refused[REFUSED_COLUMNS]
+    return (exact if len(exact) else empty[0]), refused[REFUSED_COLUMNS]
 
 
 def exact_points(
@@ -136,6 +132,7 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     derived = rows["requests_per_s"].isna() & rows["output_tok_per_s"].isna()
     rate_note = np.where(derived, "; rate derived from concurrency and latencies", "")
     predicted = rows["predicted"].to_numpy(bool)
+    own = is_own(rows["point"])
     unstated = rows["speculative"].eq("unknown")
     guess_note = np.where(unstated, "; the source does not say whether decoding is speculative", "")
     return pd.DataFrame(
@@ -166,6 +163,8 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
             "source": rows["source"],
             "source_date": rows["source_date"],
             "confidence": rows["confidence"],
+            "tuning_low_ratio": np.where(own, 1.0, np.nan),
+            "tuning_high_ratio": np.where(own, 1.0, np.nan),
             "basis": "point " + rows["point"] + " on " + chips + " chips" + rate_note + guess_note,
         }
-    )[FACT_COLUMNS]
+    ).reindex(columns=[*FACT_COLUMNS, *ERROR_COLUMNS])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS
+from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, REFUSED_COLUMNS
 from planner.performance.measured import at_target_statistic, unmet_targets
 from planner.performance.power import measured_unit_kw
 from planner.performance.roofline_constants import RooflineConstants
@@ -84,7 +84,7 @@ def opaque_points(
     Returns
     -------
     tuple of DataFrame
-        Points with ``FACT_COLUMNS``; refused with ``REFUSED_COLUMNS``.
+        Points with ``FACT_COLUMNS`` and ``ERROR_COLUMNS``; refused with ``REFUSED_COLUMNS``.
     """
     rated = phase_targets(pairs).assign(rate=unit_requests_per_s(pairs))
     rated = rated.assign(
@@ -160,7 +160,9 @@ def _as_points(
             "source": taken["source"].where(stated, "scenario"),
             "source_date": taken["source_date"],
             "confidence": taken["confidence"],
+            "tuning_low_ratio": 1.0,
+            "tuning_high_ratio": 1.0,
             "basis": "stated rate of point " + taken["point"],
         }
     )
-    return points.reindex(columns=FACT_COLUMNS)
+    return points.reindex(columns=[*FACT_COLUMNS, *ERROR_COLUMNS])

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from planner.performance.corrected import Rates, at_points, correction_at
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.estimates import (
     concurrency_grid,
@@ -16,7 +17,7 @@ from planner.performance.estimates import (
     target_refusals,
     to_target_statistic,
 )
-from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
+from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.memory import most_concurrent
 from planner.performance.option_frame import estimated, request_lengths
 from planner.performance.options import candidate_label, missing_option_facts, with_options
@@ -29,7 +30,7 @@ from planner.performance.speculation import draft, speculative_step_s, with_draf
 
 
 def option_points(
-    rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame], constants: RooflineConstants
+    rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame], rates: Rates
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the points of every replica shape under every option its workload admits, and the refusals.
 
@@ -53,11 +54,11 @@ def option_points(
     optioned, unlaid = laid_out(optioned[reason.eq("")])
     apart = optioned["disaggregated"].fillna(False).astype(bool)
     parts = [
-        make(part.reset_index(drop=True), tables["statistic_factors"], constants)
+        make(part.reset_index(drop=True), tables["statistic_factors"], rates)
         for part, make in ((optioned[~apart], mixed_points), (optioned[apart], phase_points))
         if len(part)
     ]
-    points = [found[FACT_COLUMNS] for found, _ in parts if len(found)]
+    points = [found.reindex(columns=[*FACT_COLUMNS, *ERROR_COLUMNS]) for found, _ in parts if len(found)]
     refused = [
         frame[REFUSED_COLUMNS] for frame in (lacking, unlaid, *(lost for _, lost in parts)) if len(frame)
     ]
@@ -86,9 +87,13 @@ def laid_out(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def mixed_points(
-    rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
+    rows: pd.DataFrame, factors: pd.DataFrame, rates: Rates
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the points at which one replica does both phases of its requests."""
+    """Return the points at which one replica does both phases of its requests.
+
+    Measurements of the plain engine correct chips and model; what the option changes is an estimate.
+    """
+    constants = rates.anchoring.constants
     deployment = with_draft(deployments(rows), draft(rows))
     unlinked = rows.loc[rows["scale_out_gb_per_s"].isna() & rows["most_units"].gt(1), "engine"]
     rows, deployment, limit, refused = fitting(rows, deployment, constants)
@@ -101,6 +106,7 @@ def mixed_points(
     grid = concurrency_grid(limit)
     lengths = request_lengths(rows)
     proposed = draft(rows)
+    deployment, known = rates.corrected(rows, deployment, grid)
     step = speculative_step_s(deployment, grid, lengths.mean_context, proposed, constants)
     tokens = grid * (proposed.tokens + 1.0) / deployment.pipeline
     step = step + hand_over_s(rows, deployment, tokens, constants)
@@ -115,19 +121,19 @@ def mixed_points(
     points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole))
     refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
-    share = _at_points(hit, grid, points)
+    share = at_points(hit, grid, points)
     kept = family["prefix_cache"].notna().to_numpy()
     place = np.where(family["prefix_cache"].eq("host"), "device and host memory", "device memory")
     text = (
         "; prefix cache in " + pd.Series(place, dtype="str") + " finds " + as_text(pd.Series(100.0 * share))
     )
-    text = text + " % of prompts of " + as_text(pd.Series(_at_points(sessions, grid, points))) + " sessions"
+    text = text + " % of prompts of " + as_text(pd.Series(at_points(sessions, grid, points))) + " sessions"
     text = text.where(kept, "")
     yielded = pd.Series(
         [f"; {value:.2f} tokens a step" for value in proposed.tokens_per_step[points["row"], 0]]
     )
     text = text + yielded.where(family["draft_tokens"].fillna(0).gt(0), "")
-    return estimated(points, family, constants).assign(
+    return estimated(points, family, constants, correction_at(known, grid, points)).assign(
         cache_hit_fraction=share, basis=points["basis"] + text
     ), refused
 
@@ -141,10 +147,3 @@ def fitting(
     fits = (limit[:, 0] >= 1) & (context[:, 0] <= rows["context_tokens"].fillna(np.inf).to_numpy(float))
     refused = memory_refusals(rows, limit, deployment, constants)
     return rows[fits].reset_index(drop=True), deployment.take(fits), limit[fits], refused
-
-
-def _at_points(values: Array, grid: Array, points: pd.DataFrame) -> Array:
-    """Return the grid value of each point, found by its row and concurrency."""
-    rows = points["row"].to_numpy()
-    column = np.argmax(grid[rows] == points["concurrency"].to_numpy(float)[:, None], axis=1)
-    return np.broadcast_to(values, grid.shape)[rows, column]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.performance.corrected import Rates, correction_at
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.estimates import by_factor, concurrency_grid, flatten
 from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS, as_text
@@ -33,7 +34,7 @@ LOADS = np.linspace(0.05, 0.95, 19)
 
 
 def phase_points(
-    rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
+    rows: pd.DataFrame, factors: pd.DataFrame, rates: Rates
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return prefill and decode points of rows whose option runs the phases apart, and the refusals."""
     parts, refused = [], []
@@ -41,10 +42,10 @@ def phase_points(
         deployment = with_draft(deployments(rows), draft(rows))
         tokens = rows["input_tokens"] + (rows["generated_tokens"] if phase == "decode" else 0.0)
         context = tokens.to_numpy(float)[:, None]
-        limit = most_concurrent(deployment, context, constants)
+        limit = most_concurrent(deployment, context, rates.anchoring.constants)
         fits = limit[:, 0] >= 1
         held = rows[fits].reset_index(drop=True)
-        found = make(held, deployment.take(fits), limit[fits], factors, constants) if fits.any() else None
+        found = make(held, deployment.take(fits), limit[fits], factors, rates) if fits.any() else None
         if found is not None:
             parts.append(found)
         refused.append(phase_refusals(rows, fits, found, phase))
@@ -65,10 +66,13 @@ def prefill_points(
     deployment: Deployments,
     limit: Array,
     factors: pd.DataFrame,
-    constants: RooflineConstants,
+    rates: Rates,
 ) -> pd.DataFrame:
     """Return the loads at which prompts meet their target, one point per replica shape and load."""
+    constants = rates.anchoring.constants
     lengths = request_lengths(rows)
+    # Prompts run one after the other: what is known of a replica at the middle of its loads speaks for all of them.
+    deployment, known = rates.corrected(rows, deployment, np.sqrt(np.maximum(limit, 1.0)))
     prompt = prefill_s(deployment, lengths.uncached, constants, lengths.prompt - lengths.uncached)
     transfer = link_s(rows, deployment, constants)
     wait = LOADS / (2.0 * (1.0 - LOADS)) * prompt
@@ -80,10 +84,12 @@ def prefill_points(
     timing = Timing(ttft, nothing, rate, np.broadcast_to(prompt, ttft.shape), nothing)
     free = rows.assign(tpot_ms=np.nan, e2e_ms=np.nan)
     latencies = by_factor(free, timing, factors)
-    points = flatten(free, rate * ttft, limit, timing, ttft, latencies)
+    load = rate * ttft
+    points = flatten(free, load, limit, timing, ttft, latencies)
+    known = known.spread_over(load.shape[1])
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     moved = pd.Series(1e3 * transfer[points["row"].to_numpy(), 0])
-    return estimated(points, family, constants).assign(
+    return estimated(points, family, constants, correction_at(known, load, points)).assign(
         phase="prefill",
         decoding="plain",
         tpot_ms=np.nan,
@@ -97,11 +103,13 @@ def decode_points(
     deployment: Deployments,
     limit: Array,
     factors: pd.DataFrame,
-    constants: RooflineConstants,
+    rates: Rates,
 ) -> pd.DataFrame:
     """Return the batches at which answers meet their target, undisturbed by prompts."""
+    constants = rates.anchoring.constants
     lengths, proposed = request_lengths(rows), draft(rows)
     grid = concurrency_grid(limit)
+    deployment, known = rates.corrected(rows, deployment, grid)
     later = np.maximum(lengths.generated - 1.0, 1.0)
     transfer = link_s(rows, deployment, constants)
     step = speculative_step_s(deployment, grid, lengths.mean_context, proposed, constants)
@@ -116,7 +124,7 @@ def decode_points(
     whole_ms = tpot_ms * (1.0 + np.maximum(lengths.generated - 1.0, 0.0))
     points = flatten(free, grid, limit, timing, timing.ttft_s, (tpot_ms, tpot_ms, whole_ms))
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
-    return estimated(points, family, constants).assign(
+    return estimated(points, family, constants, correction_at(known, grid, points)).assign(
         phase="decode",
         ttft_ms=np.nan,
         e2e_ms=points["e2e_ms"] - points["tpot_ms"],

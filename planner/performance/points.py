@@ -12,8 +12,11 @@ from planner.performance.aiconfigurator_points import database_points
 from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
 from planner.performance.clock_choice import with_clock_choices
 from planner.performance.clocks import NOMINAL, clocks_in_use
+from planner.performance.corrected import Rates, with_prior
+from planner.performance.errors import with_errors
 from planner.performance.estimates import replica_shapes, roofline_points
 from planner.performance.frame import (
+    ERROR_COLUMNS,
     FACT_COLUMNS,
     REFUSED_COLUMNS,
     ROUTE_COLUMNS,
@@ -41,7 +44,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     """Return every operating point the scenario's products may run at, with what was refused and why.
 
     Order of trust per (workload, shape, product, model, engine, phase): rates stated or measured at the
-    shape; rates another model predicts for the shape; the roofline anchored on a measured shape nearby;
+    shape; rates another model predicts for the shape; the roofline anchored on measured rows of the configuration;
     estimates of aiconfigurator where the scenario asks for them and it has data; the roofline alone. Of the most
     trusted provider the point with the highest rate inside the latency budget is taken.
     """
@@ -56,17 +59,23 @@ def operating_points(scenario: Scenario) -> PointSet:
     stated, stated_refused = _stated(scenario, shapes, products, engines, constants)
     measured, measured_refused = measured_points(scenario.tables, shapes, products, engines, constants)
     usable, pair_refused = replicas(scenario, workloads)
+    usable = with_prior(usable, scenario.tables, constants)
+    rates = Rates.of(scenario.tables, engines, usable, scenario.settings.rate_confidence, constants)
     loaded = replica_shapes(usable, shapes)
-    estimated, estimates_refused = roofline_points(loaded, factors, constants)
-    optioned, options_refused = option_points(loaded, scenario.tables, constants)
+    estimated, estimates_refused = roofline_points(loaded, factors, rates)
+    optioned, options_refused = option_points(loaded, scenario.tables, rates)
     if len(optioned):
         optioned, disproved = measured_speculation(tied_to_measured(optioned, estimated, measured), measured)
         options_refused = pd.concat([options_refused, disproved[REFUSED_COLUMNS]])
     database = database_points(scenario, loaded, factors, constants)
     estimated = database.without_covered(estimated)
     provided = [stated, measured, database.points, estimated, optioned]
-    frames = [frame[FACT_COLUMNS] for frame in provided if len(frame)]
-    candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=FACT_COLUMNS)
+    columns = [*FACT_COLUMNS, *ERROR_COLUMNS]
+    frames = [frame.reindex(columns=columns) for frame in provided if len(frame)]
+    candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+    candidates = with_errors(
+        candidates, scenario.tables, rates.anchoring.evidence, rates.lowered_deviations, constants
+    )
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
     candidates = with_activity(candidates, scenario.tables, engines, shapes, constants)
     candidates = with_clock_choices(candidates, scenario.settings.clock_choices)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from planner.errors import Fault, InputError
 from planner.inputs.catalog import shipped_catalog
+from planner.performance.corrected import band_log_sd
 from planner.performance.database_times import database_times
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.foreign import point_facts
@@ -58,7 +59,7 @@ def predict_points(rows: pd.DataFrame, provider: Provider = "roofline") -> pd.Da
     -------
     DataFrame
         ``OUTPUT_COLUMNS``, one row per input row in its order; a row that cannot be predicted has a reason
-        and no numbers.
+        and no numbers. The band is 5th to 95th percentile of true over predicted rate; of a time take the inverse.
     """
     absent = [name for name in REQUIRED if name not in rows]
     if absent:
@@ -210,8 +211,15 @@ def number_frame(predicted: tuple[Array, Array, Array], index: pd.Index) -> pd.D
 
 
 def predicted_numbers(facts: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
-    """Return the predicted columns of rows that have all facts, by the roofline."""
+    """Return the predicted columns of rows that have all facts, by the roofline.
+
+    The band is that of ``errors``: of the rate, with what sources and repeated measurements differ by.
+    """
     usual = ~(facts["separate"] | facts["speculative"])
+    family = band_log_sd(facts["band_low_ratio"], facts["band_high_ratio"], constants)
+    other = constants.anchor_source_log**2 + constants.anchor_noise_log**2
+    wide = np.exp(constants.rate_band_deviations * np.sqrt(family**2 + other))
+    facts = facts.assign(band_low_ratio=1.0 / wide, band_high_ratio=wide)
     low = facts["band_low_ratio"].clip(upper=UNUSUAL_BAND[0])
     high = facts["band_high_ratio"].clip(lower=UNUSUAL_BAND[1])
     return number_frame(served(deployments(facts), row_loads(facts), constants), facts.index).assign(

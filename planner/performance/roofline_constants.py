@@ -46,8 +46,22 @@ class RooflineConstants:
     measured_band_high_ratio: float
     aiconfigurator_band_low_ratio: float
     aiconfigurator_band_high_ratio: float
-    anchored_band_low_ratio: float
-    anchored_band_high_ratio: float
+    rate_band_deviations: float
+    unmeasured_log_sd: float
+    engine_tuning_low_ratio: float
+    engine_tuning_high_ratio: float
+    anchor_length_octaves: float
+    anchor_load_octaves: float
+    anchor_chips_octaves: float
+    anchor_other_setup_ratio: float
+    anchor_shared_fraction: float
+    anchor_same_family_fraction: float
+    anchor_other_family_fraction: float
+    anchor_other_precision_fraction: float
+    anchor_source_log: float
+    anchor_noise_log: float
+    anchor_drift_log: float
+    anchor_first_token_ratio: float
     opaque_prefill_time_fraction: float
     power_static_fraction: float
     power_memory_fraction: float

@@ -31,8 +31,15 @@ def most_trusted(points: pd.DataFrame) -> pd.DataFrame:
         .groupby([points[name].fillna("") for name in TRUST_GROUP])
         .transform("min")
     )
+    slowest = (
+        points["requests_per_s"]
+        .where(points["provider"].eq("measured"))
+        .groupby([points[name].fillna("") for name in TRUST_GROUP])
+        .transform("min")
+    )
+    # A rate rises with the load, so at a lower one than any measured it stays below all of them.
     fills = points["provider"].eq("anchored") & best.eq(0) & (points["concurrency"] < lowest)
-    return points[level.eq(best) | fills]
+    return points[level.eq(best) | (fills & (points["requests_per_s"] < slowest))]
 
 
 def without_modelled_where_stated(points: pd.DataFrame) -> pd.DataFrame:

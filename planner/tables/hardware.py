@@ -92,8 +92,12 @@ CHIP_FAMILIES = Table(
             "host, launch and small-kernel time relative to Hopper systems",
             required=True,
         ),
-        positive("band_low_ratio", "ratio", "lower end of the error band: true / predicted", required=True),
-        positive("band_high_ratio", "ratio", "upper end of the error band: true / predicted", required=True),
+        positive(
+            "band_low_ratio", "ratio", "lower end of the error band: true / predicted rate", required=True
+        ),
+        positive(
+            "band_high_ratio", "ratio", "upper end of the error band: true / predicted rate", required=True
+        ),
         integer("fit_rows", "rows", "measured rows behind the fit; 0 when borrowed from another family"),
         *provenance(),
     ),
