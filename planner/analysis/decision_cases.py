@@ -10,12 +10,10 @@ import numpy as np
 import pandas as pd
 
 from planner.analysis.energisation import power_moves
-from planner.analysis.sites_study import Study, late_deliveries, shifted, with_rows
+from planner.analysis.sites_study import Study, late_deliveries, shifted
+from planner.analysis.worth_rates import with_rates
 from planner.coefficients.fleet import RENTED
-from planner.formulation.build import FAMILIES
-from planner.formulation.objective import token_vector
 from planner.inputs import Scenario
-from planner.performance import PointSet
 from planner.pipeline.run import Built
 
 PRICE_SHIFT = 0.2
@@ -23,8 +21,6 @@ PRICE_SHIFT = 0.2
 SUPPLY_CUT = 0.5
 """Share of a vendor's units that stays in a supply cut (unsourced choice; stated in the name of the case)."""
 HALF_RENTED = "half of the supply on demand and spot"
-BY_RATE = ("prefill_balance", "decode_balance", "failure_prefill", "failure_decode", "failure_pool")
-"""Constraint families that read the rates of operating points."""
 
 
 def named_cases(scenario: Scenario) -> dict[str, Scenario]:
@@ -131,28 +127,7 @@ def delayed(scenario: Scenario, offer: str, weeks: float) -> Scenario:
     return replace(scenario, tables={**scenario.tables, "offers": offers.assign(**leads)})
 
 
-def slower(points: PointSet, product: str, share: float) -> PointSet:
-    """Return the operating points with a product serving only a share of its rate at every point."""
-    own = points.taken["product"] == product
-    rate = points.taken["requests_per_s"]
-    return replace(points, taken=points.taken.assign(requests_per_s=rate.where(~own, rate * share)))
-
-
 def slowed(study: Study, product: str, share: float) -> Built:
-    """Return the model of a study with a product at a share of its rate: only what reads rates is built again.
-
-    Quantity tiers bound what can be useful by the rate; with tiers all is built again.
-    """
-    c, model = study.coefficients, study.model
-    if len(c.tiers):
-        return study.rebuilt(study.scenario, slower(study.built.points, product, share))
-    rate, own = c.runs["requests_per_s"], c.runs["product"] == product
-    changed = replace(c, runs=c.runs.assign(requests_per_s=rate.where(~own, rate * share)))
-    rows = [
-        FAMILIES[block.family](changed, model.columns) if block.family in BY_RATE else block
-        for block in model.problem.rows
-    ]
-    tokens = token_vector(changed, model.columns)
-    return replace(
-        study.built, coefficients=changed, model=replace(with_rows(model, rows), denominator=tokens)
-    )
+    """Return the model of a study with a product at a share of its rate at every point."""
+    own = study.coefficients.runs["product"].eq(product).to_numpy()
+    return with_rates(study, np.where(own, share, 1.0))

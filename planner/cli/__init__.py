@@ -23,6 +23,7 @@ from planner.cli.performance_commands import points, predict
 from planner.cli.plan_commands import audit, report, solve
 from planner.cli.scenario_commands import check, convert, new
 from planner.cli.sites_command import sites
+from planner.cli.worth_command import worth
 
 
 @click.group(name="planner", cls=PlannerGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,6 +47,7 @@ for command in (
     compare,
     sites,
     decisions,
+    worth,
     audit,
     report,
     points,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -22,6 +23,7 @@ from planner.analysis.reduced_cost import enters_below
 from planner.analysis.sites_study import Study
 from planner.errors import InputError
 from planner.inputs import Scenario
+from planner.performance import PointSet
 from planner.pipeline import RunOptions, run_plan
 from planner.pipeline.run import build_scenario
 from reports import write_decisions_workbook
@@ -242,16 +244,23 @@ def test_waiting_is_priced_by_month_where_the_first_year_has_months():
     assert np.diff(costs) == pytest.approx([12 * 744 * 2, 12 * 672 * 2])
 
 
+def slower(product: str, share: float) -> PointSet:
+    """Return the operating points with a product serving only a share of its rate at every point."""
+    points = study().built.points
+    rate, own = points.taken["requests_per_s"], points.taken["product"] == product
+    return replace(points, taken=points.taken.assign(requests_per_s=rate.where(~own, rate * share)))
+
+
 def test_a_slower_product_changes_what_reads_rates_and_nothing_else():
     quick = cases.slowed(study(), "old", 0.5).model
-    whole = study().rebuilt(study().scenario, cases.slower(study().built.points, "old", 0.5)).model
+    whole = study().rebuilt(study().scenario, slower("old", 0.5)).model
     assert abs(quick.problem.arrays().matrix - whole.problem.arrays().matrix).max() == pytest.approx(0.0)
     np.testing.assert_allclose(quick.denominator, whole.denominator)
     assert np.abs(quick.denominator - study().model.denominator).max() > 0
 
 
 def test_a_slower_box_leaves_the_plan_and_a_cut_vendor_costs_more():
-    points = cases.slower(study().built.points, "old", 0.5)
+    points = slower("old", 0.5)
     # Two dozen old boxes would cost 3.6 M, ten new ones 1.9 M.
     found = answer(study(), study().scenario, True, points)
     assert found.cost == pytest.approx(1_900_000)
