@@ -60,7 +60,8 @@ def order_dates(c: Coefficients, table: pd.DataFrame, waiting: pd.DataFrame) -> 
 
     in_service_date   first day of the first period that starts after lead and installation; of units stored until they
                       have power the day the last of them serves, blank where one waits past the horizon
-    delivery_by_date  last day of delivery, and the day the plan takes it: arrival - installation weeks
+    delivery_by_date  last day of delivery, and the day the plan takes it: arrival - installation weeks, not before
+                      order_by_date
     order_by_date     last day to order: arrival - (lead + installation) weeks, not after the last day of the period
                       (its price and allocation end there) or of the offer's sale, not before order_date (a 13-week
                       quarter of 90 to 92 days rounds by two days at most)
@@ -88,10 +89,11 @@ def order_dates(c: Coefficients, table: pd.DataFrame, waiting: pd.DataFrame) -> 
     order_by = ahead.where(
         ~committed, last_order_dates(table.assign(delay_weeks=lead + table["install_weeks"]), c.periods)
     )
-    delivery = arrives - install
+    delivery = (arrives - install).where(arrives - install >= order_by, order_by.where(committed, arrives))
     hardware = table["includes"] == "hardware"
     batches = powered_batches(table, waiting, c.periods)
     ready = batches["first"] - install
+    ready = ready.where(ready.isna() | (ready >= delivery), delivery)
     vendor = pd.concat([order_by + whole_days(lead), delivery], axis=1).min(axis=1)
     terms = np.select(
         [~hardware, batches["stored"] > NEGLIGIBLE, vendor + DAYS_APART < delivery],

@@ -136,3 +136,19 @@ def test_the_audit_sees_a_late_order_and_a_unit_used_before_it_is_installed(plan
     assert fails(plan, "ordered_in_time", "orders", orders.assign(order_by_date=by))
     early = fleet["period"].where(fleet["offer"] != "purchase", "2027-Q2")
     assert fails(plan, "commissioned", "fleet", fleet.assign(period=early))
+
+
+def test_a_quarter_of_installation_begins_no_earlier_than_it_is_ordered():
+    # 13 weeks are 91 days, the first quarter has 90: ordered on 1 January, installed and powered from that day on.
+    tables = {
+        "periods": quarters(2),
+        "sites": [hall()],
+        "offers": [
+            purchase(install_weeks=13, deposit_fraction=0.5, delivery_fraction=0.5, payment_term_days=5)
+        ],
+        "demand": demand(YEAR[:2], [0, 5]),
+    }
+    early = solved(scenario(tables), audit=True)
+    assert dates(early, "purchase") == [*["2027-01-01"] * 4, "2027-04-01"]
+    assert set(early["commissioning"]["day"]) == {pd.Timestamp("2027-01-01")}
+    assert early["payments"]["due_date"].dt.date.astype(str).unique().tolist() == ["2027-01-06"]

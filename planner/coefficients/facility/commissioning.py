@@ -92,13 +92,19 @@ def _windows(
         (stand["includes"] == "hardware") & (stand["install_weeks"].astype(float) > 0.0),
         [*STAND, "install_weeks"],
     ]
-    arriving = orders[[*STAND, "in_service_period"]]
+    ordered = orders.assign(since=orders["period"].map(periods["start_date"]))
+    arriving = ordered.groupby([*STAND, "in_service_period"], as_index=False, sort=False)["since"].min()
+    kept = set(path.waiting["site"])
     following = pd.Series(periods.index.to_numpy()[1:], index=periods.index.to_numpy()[:-1], dtype="object")
     powered = path.waiting[STAND].assign(in_service_period=path.waiting["period"].map(following))
-    entering = pd.concat([arriving, powered.dropna()], ignore_index=True).drop_duplicates(ignore_index=True)
+    entering = pd.concat([arriving, powered.dropna()], ignore_index=True)
+    entering = entering.drop_duplicates(TESTED, ignore_index=True)
     table = entering.merge(unit, on=STAND, validate="many_to_one")
     ends = table["in_service_period"].map(periods["start_date"])
-    return table.assign(begins=ends - whole_days(table["install_weeks"].astype(float)), ends=ends)
+    begins = ends - whole_days(table["install_weeks"].astype(float))
+    # Thirteen weeks may be longer than a quarter: nothing is installed before it is ordered, stored units apart.
+    early = (begins < table["since"]) & ~table["site"].isin(kept)
+    return table.drop(columns="since").assign(begins=begins.where(~early, table["since"]), ends=ends)
 
 
 def _power_steps(scenario: Scenario) -> pd.DataFrame:

@@ -32,13 +32,17 @@ def last_order_dates(orders: pd.DataFrame, periods: pd.DataFrame) -> pd.Series:
 def delivery_dates(orders: pd.DataFrame, periods: pd.DataFrame) -> pd.Series:
     """Return the day of delivery, the last that leaves time: in service - installation in whole days.
 
+    Not before the last day to order: 13 weeks of installation are a day more than the first quarter of a year has, and
+    nothing is delivered before it is ordered.
+
     Parameters
     ----------
     orders
-        Columns in_service_period, install_weeks.
+        Columns period, in_service_period, install_weeks, delay_weeks (lead and installation), available_until.
     """
     serves = orders["in_service_period"].map(periods["start_date"])
-    return serves - whole_days(orders["install_weeks"].astype(float))
+    delivery = serves - whole_days(orders["install_weeks"].astype(float))
+    return delivery.where(delivery >= (ordered := last_order_dates(orders, periods)), ordered)
 
 
 def last_days(periods: pd.DataFrame) -> pd.Series:

@@ -38,11 +38,14 @@ def ready_day(books: Books, ordered: pd.Timestamp, weeks: float, first: int) -> 
 def entering(books: Books) -> pd.DataFrame:
     """Return offer, site, cooling, units, begins, ends of hardware that enters service, from the day it is installed.
 
-    What enters service in a period has arrived for it or waited for power before, less what goes on waiting.
+    What enters service in a period has arrived for it or waited for power before, less what goes on waiting. Where
+    nothing may wait, installation begins no earlier than the first day on which it could be ordered.
     """
     periods, orders, waiting = books.facts.periods, books.orders, books["unpowered"]
     names, starts = [str(name) for name in periods.index], periods["start_date"].to_list()
     count: dict[tuple[str, str, str, int], float] = {}
+    since: dict[tuple[str, str, str, int], pd.Timestamp] = {}
+    stores = books.facts.sites["holding_fraction_per_year"].notna()
 
     def add(row: tuple[str, str, str], at_period: int, units: float) -> None:
         count[(*row, at_period)] = count.get((*row, at_period), 0.0) + units
@@ -50,19 +53,35 @@ def entering(books: Books) -> pd.DataFrame:
     committed = orders[orders["mode"].isin(BOUGHT_OR_TERMED) & orders["includes"].ne(HOSTED)]
     for row in committed.to_dict("records"):
         add((row["offer"], row["site"], row["cooling"]), int(row["first"]), row["units"])
+        label = (str(row["offer"]), str(row["site"]), str(row["cooling"]), int(row["first"]))
+        day = pd.Timestamp(periods["start_date"][row["period"]])
+        since[label] = min(day, since.get(label, day))
     for row in waiting.to_dict("records"):
         place = names.index(str(row["period"]))
         add((row["offer"], row["site"], row["cooling"]), place, -row["units"])
         add((row["offer"], row["site"], row["cooling"]), place + 1, row["units"])
     rows = [
-        (*stand, units, starts[first])
+        (
+            *stand,
+            units,
+            starts[first],
+            None if stores[stand[1]] else since.get((stand[0], stand[1], stand[2], first)),
+        )
         for (*stand, first), units in count.items()
         if first < len(starts) and units > SMALL
     ]
-    table = pd.DataFrame(rows, columns=[*STAND, "units", "ends"]).astype(dict.fromkeys(STAND, "str"))
+    table = pd.DataFrame(rows, columns=[*STAND, "units", "ends", "since"]).astype(dict.fromkeys(STAND, "str"))
     weeks = at(books.facts.offers["install_weeks"], table, ["offer"]).fillna(0.0)
-    begins = [end - days_of_weeks(week) for end, week in zip(table["ends"], weeks, strict=True)]
-    return table.assign(begins=pd.to_datetime(pd.Series(begins, index=table.index, dtype="datetime64[ns]")))
+    begins = [
+        day if pd.isna(first) else max(day, first)
+        for day, first in zip(
+            [end - days_of_weeks(week) for end, week in zip(table["ends"], weeks, strict=True)],
+            table["since"],
+            strict=True,
+        )
+    ]
+    found = pd.Series(begins, index=table.index, dtype="datetime64[ns]")
+    return table.drop(columns="since").assign(begins=pd.to_datetime(found))
 
 
 def under_test(books: Books) -> pd.DataFrame:

@@ -123,6 +123,7 @@ def milestone_payments(books: Books, bought: pd.DataFrame) -> dict[str, pd.DataF
     first = np.minimum(bought["first"].to_numpy(int), len(periods) - 1)
     serves = pd.Series(periods["start_date"].to_numpy()[first], index=bought.index)
     arrives = serves - whole_days(bought["install_weeks"])
+    arrives = arrives.where(arrives >= ordered, ordered)
     days = bought["payment_term_days"].fillna(0.0)
     plans = {
         "order": (deposit.fillna(0.0).where(~plain, 1.0), ordered),

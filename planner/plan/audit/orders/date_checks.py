@@ -49,9 +49,11 @@ def order_dates(books: Accounts) -> Check:
     install = whole_days(orders["install_weeks"].where(committed, 0.0))
     lead = orders["delay_weeks"] - orders["install_weeks"]
     start = pd.Series(books.period_of(orders, "start_date"), index=orders.index)
-    by, delivery, own = last_day_to_order(books), arrival - install, orders["includes"].ne(HOSTED)
+    by, own = last_day_to_order(books), orders["includes"].ne(HOSTED)
+    delivery = (arrival - install).where(~committed | (arrival - install >= by), by)
     vendor = by + whole_days(lead)
     powered, served = _powered(books, arrival)
+    ready = (powered - install).where(powered.isna() | (powered - install >= delivery), delivery)
     paid = orders["mode"].eq("purchase") & _first_share(orders).gt(0.0)
     expected = {
         "order_date": start.where(committed, by),
@@ -60,8 +62,8 @@ def order_dates(books: Accounts) -> Check:
         "delivery_date": delivery,
         "delivery_by_date": delivery,
         "vendor_delivery_date": vendor.where(vendor < delivery, delivery).where(committed),
-        "hall_ready_date": (powered - install).where(own),
-        "power_ready_date": (powered - install).where(own),
+        "hall_ready_date": ready.where(own),
+        "power_ready_date": ready.where(own),
         "in_service_date": served,
     }
     parts = []
