@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from small_scenarios import (
@@ -23,11 +24,13 @@ from small_scenarios import (
     solved,
 )
 
+from planner.formulation.pulp_face import PlanProblem
 from planner.inputs import Scenario
 from planner.plan import Plan, audit_plan
 from planner.plan.audit import CHECKS
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money.accounts import Accounts
+from planner.solve import SolveOptions, solve
 
 RATE = 20
 PRICE = 10_000
@@ -171,6 +174,44 @@ def test_one_more_kw_to_test_on_saves_the_rent_until_the_next_quarter():
         least_cost(late_power(power("2027-05-01", kw=0, commissioning_kw=kw), power(JULY))) for kw in (10, 20)
     )
     assert at_10 - at_20 == pytest.approx(rent(1, 3) - rent(1, 2))
+
+
+BINDING = {
+    "commissioning_power": "temporary power for one box",
+    "commissioning_path": "a module that comes by itself meanwhile",
+    "commissioning_hall": "a hall ready meanwhile",
+    "commissioning_contract": "a contract that grows later",
+    "commissioning_racks": "racks taken by what leaves",
+}
+"""Family -> the case in which it decides when something serves."""
+
+
+@pytest.mark.parametrize(("family", "name"), BINDING.items())
+def test_a_dual_is_the_difference_of_least_cost_on_either_side(family, name):
+    """A kW or a rack position more, or less, on the day whose row costs most; less than none leaves no plan."""
+    case = next(make for label, make, _ in FIRST if label == name)
+    model = model_of(case())
+    found = solve(model.problem, SolveOptions(relax=True))
+    duals = found.row_duals[model.problem.row_position(family)]
+    row = int(np.argmin(duals))
+
+    def least_cost_with(more: float) -> float:
+        rows = [
+            replace(block, rhs=block.rhs + more * (np.arange(len(block)) == row))
+            if block.family == family
+            else block
+            for block in model.problem.rows
+        ]
+        moved = PlanProblem("moved", model.columns, rows, model.value, model.value_constant)
+        solution = solve(moved, SolveOptions(relax=True))
+        return solution.objective if solution.status == "optimal" else np.inf
+
+    step = 0.01
+    left = (found.objective - least_cost_with(-step)) / step
+    right = (least_cost_with(step) - found.objective) / step
+    tolerance = 1e-6 * abs(duals[row])
+    assert duals[row] < -1.0, "the limit does not bind, so the case shows nothing"
+    assert left - tolerance <= duals[row] <= right + tolerance
 
 
 def test_stored_units_say_when_the_last_of_them_is_powered_and_serves():

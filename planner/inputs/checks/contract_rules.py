@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planner.inputs.cells import nearest
 from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
+from planner.tables.cost_lines import COST_LINE, INCOME_LINES
 
 COMMITTED = ("purchase", "lease", "reserved")
 
@@ -175,8 +176,22 @@ def vendor_gives_something(view: View) -> Iterator[Finding]:
                 yield limits.fault(at, "measure", f"product {product} states no nameplate_kw")
 
 
+def a_budget_limits_its_kind(view: View) -> Iterator[Finding]:
+    """Yield budgets of one kind for a line of another, which would limit nothing, and for money that comes in."""
+    budgets = view["budgets"]
+    frame = budgets.frame
+    of_line = frame["line"].map({name: line.kind for name, line in COST_LINE.items()})
+    other = of_line.notna() & frame["kind"].ne("total") & frame["kind"].ne(of_line)
+    for at in rows_where(budgets, other):
+        name, kind = frame["line"].iloc[at], of_line.iloc[at]
+        yield budgets.fault(at, "line", f"{name} is {kind}: state kind {kind} or total, or another line")
+    for at in rows_where(budgets, frame["line"].isin(INCOME_LINES)):
+        yield budgets.fault(at, "line", "is money that comes in: a budget limits what is paid")
+
+
 OFFER = ("offers.price", "offers.mode")
 RULES = (
+    Rule(a_budget_limits_its_kind, ("budgets.kind", "budgets.line")),
     Rule(
         shares_leave_room,
         (
