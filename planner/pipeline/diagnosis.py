@@ -7,7 +7,6 @@ way in the next round. It ends with a plan, which is the proof, or with a relief
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,7 +22,7 @@ from planner.pipeline.diagnosis_cells import Change, at_most, enough, largest, m
 from planner.pipeline.diagnosis_columns import column_changes, why_none
 from planner.pipeline.diagnosis_limits import LIMITS
 from planner.plan.plan import Plan
-from planner.solve import Breach, SolveOptions, least_breach
+from planner.solve import Breach, OutOfTime, SolveOptions, least_breach
 
 DEMAND = ("demand_balance", "failure_service")
 """Families whose relief is to serve less; served by other reliefs where they can be."""
@@ -37,11 +36,15 @@ IN_TIME = "anything that can serve"
 LAST_RESORT = 1e3
 """How much dearer it is, relative to its size, to blame demand than a limit somebody could lift."""
 
-WHOLE_UNITS_SECONDS = 30.0
-"""How long each search for the relief of whole units may take (unsourced estimate: a reader waits for it)."""
+WHOLE_UNITS_NODES = 2_000
+"""Nodes of each search for the relief of whole units, the same on every machine; beyond them divisible units tell
+(unsourced estimate: about half a minute of a model of 50,000 columns)."""
 
-ALTERNATIVE_SECONDS = 120.0
-"""After how long no further alternative is begun (unsourced estimate: a reader waits for it)."""
+SEARCH_SECONDS = 600.0
+"""When such a search is given up as not finished (unsourced estimate: a reader waits no longer)."""
+
+ALTERNATIVE_COLUMNS = 200_000
+"""Columns of the models planned again after which no further alternative is begun (unsourced estimate: minutes)."""
 
 MOST_ROUNDS = 12
 """Most times the scenario is planned again for one relief."""
@@ -117,18 +120,31 @@ def reliefs(clash: Clash, options: SolveOptions, again: Again) -> list[Relief]:
     Cheapest is the least sum of changes, each relative to what stood there; demand that could be served is dear.
     Only proven ones, where there is any.
     """
-    began = time.perf_counter()
     quiet = replace(options, progress=None)
     found: list[Relief] = []
+    planned_columns: list[int] = []
+
+    def counted(scenario: Scenario, points: PointSet | None) -> Plan | Clash:
+        outcome = again(scenario, points)
+        planned_columns.append(_columns(outcome))
+        return outcome
+
     for policy in _policies(found):
-        if found and time.perf_counter() - began > ALTERNATIVE_SECONDS:
+        if found and sum(planned_columns) > ALTERNATIVE_COLUMNS:
             break
-        relief = _relief(clash, policy, quiet, again)
+        relief = _relief(clash, policy, quiet, counted)
         new = all(_differ(relief, known) for known in found)
         if not found or (new and not relief.unproven):
             found.append(relief)
     proven = [relief for relief in found if not relief.unproven]
     return sorted(proven or found, key=lambda relief: relief.weight)
+
+
+def _columns(outcome: Plan | Clash) -> int:
+    """Return the columns of the model that was planned."""
+    if isinstance(outcome, Plan):
+        return int(outcome.headline.get("variables", 0))
+    return outcome.model.columns.count if outcome.model is not None else 0
 
 
 def _policies(found: Sequence[Relief]) -> Iterator[Policy]:
@@ -264,15 +280,20 @@ def _regions(labels: pd.DataFrame) -> str:
 
 
 def _smallest(at: Clash, policy: Policy, options: SolveOptions) -> Breach:
-    """Return the least breach with which whole units fit; that of divisible units where none is found in time."""
+    """Return the least breach with which whole units fit; that of divisible units where none is found by its nodes.
+
+    What it is depends on no clock: a search that takes too long is not finished.
+    """
     assert at.model is not None
     weights = _weights(at, policy)
-    limit = min(options.time_limit_s or WHOLE_UNITS_SECONDS, WHOLE_UNITS_SECONDS)
+    whole = replace(options, relax=False, time_limit_s=SEARCH_SECONDS, node_limit=WHOLE_UNITS_NODES)
     try:
         try:
-            return least_breach(at.model.problem, weights, replace(options, relax=False, time_limit_s=limit))
+            return least_breach(at.model.problem, weights, whole)
+        except OutOfTime:
+            raise
         except NoSolutionFound:
-            return least_breach(at.model.problem, weights, replace(options, relax=True))
+            return least_breach(at.model.problem, weights, replace(whole, relax=True))
     except InfeasiblePlan as clash:
         raise Stuck(str(clash)) from clash
     except NoSolutionFound as unfinished:

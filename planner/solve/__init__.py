@@ -7,7 +7,7 @@ no plan), ``highs``, ``monitor`` and ``process`` (the default solver in memory),
 
 from planner.solve.bridge import available_solvers
 from planner.solve.core import solve, solve_fixed
-from planner.solve.elastic import Breach, elastic, least_breach
+from planner.solve.elastic import Breach, OutOfTime, elastic, least_breach
 from planner.solve.options import Progress, SolveOptions
 from planner.solve.ratio import solve_ratio, solve_ratio_fixed
 from planner.solve.ratio_lp import Ratio
@@ -15,6 +15,7 @@ from planner.solve.result import Solution, Termination, relative_gap
 
 __all__ = [
     "Breach",
+    "OutOfTime",
     "Progress",
     "Ratio",
     "Solution",

@@ -21,6 +21,10 @@ HARD_WEIGHT = 1e3
 """Weight of a row that must not give way, when even those rows clash and only their names are wanted."""
 
 
+class OutOfTime(NoSolutionFound):
+    """The clock ended a search whose result must not depend on it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Breach:
     """The least weighted breach of soft rows.
@@ -64,7 +68,9 @@ def elastic(
     InfeasiblePlan
         The rows that may not give way clash among themselves; the message names their families.
     NoSolutionFound
-        A limit ended the search before any relief was found.
+        A limit of nodes ended the search before any relief was found.
+    OutOfTime
+        The clock ended it, whatever was found by then: another day it would be something else.
     """
     return least_breach(problem, soft, options).rows
 
@@ -82,7 +88,8 @@ def least_breach(
     if isinstance(found, str):
         if found == "infeasible":
             raise InfeasiblePlan(_hard_clash(problem, arrays, weights, options))
-        raise NoSolutionFound("the search for the least relief was not finished within its limit")
+        ended = OutOfTime if found == "time_limit" else NoSolutionFound
+        raise ended("the search for the least relief was not finished within its limit")
     breach, values = found
     return Breach(_breach_frame(problem, arrays, breach, weights), values)
 
@@ -108,6 +115,8 @@ def _least_breach(
         offset=0.0,
     )
     found = open_session(wider, options).run(step="smallest relief")
+    if found.termination.stop == "time_limit":
+        return "time_limit"
     if not found.termination.has_values:
         return found.status
     breach = np.zeros(arrays.matrix.shape[0])

@@ -34,6 +34,8 @@ HEURISTICS = {"mip_heuristic_run_root_reduced_cost": False}
 """This heuristic of HiGHS 1.16 propagates the objective without looking at the clock: on a fleet model of 39 k
 columns it ran minutes past the time limit in steps too small to matter."""
 EXACT_TOLERANCE = 1e-9
+ENDLESS_NODES = 2**31 - 1
+"""HiGHS's own number for no limit of nodes."""
 CONTRADICTION = 1e-5
 """Relative difference between reported and recomputed objective that rounding cannot explain."""
 LARGEST_COST, SMALLEST_COST = 1e5, 1.0
@@ -227,6 +229,7 @@ class HighsSession:
         self._set(
             mip_rel_gap=limits.relative_gap,
             mip_abs_gap=limits.absolute_gap * self._scale,
+            mip_max_nodes=ENDLESS_NODES if self.options.node_limit is None else self.options.node_limit,
             time_limit=np.inf if limits.seconds is None else max(limits.seconds, 0.01),
             mip_feasibility_tolerance=limits.feasibility or whole,
             primal_feasibility_tolerance=limits.feasibility or usual,

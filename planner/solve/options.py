@@ -47,6 +47,9 @@ class SolveOptions:
         exact optimum.
     time_limit_s
         Wall seconds over all steps of one call; None means no limit.
+    node_limit
+        Nodes of one branch-and-bound search; unlike seconds it ends at the same place on every machine. None means no
+        limit; HiGHS only.
     threads
         Threads of the solver; None keeps what this process uses already (one at first).
     seed
@@ -60,6 +63,7 @@ class SolveOptions:
     solver: str = "highs"
     gap: float = 0.005
     time_limit_s: float | None = None
+    node_limit: int | None = None
     threads: int | None = None
     seed: int = 0
     relax: bool = False
@@ -72,6 +76,11 @@ class SolveOptions:
                 "time_limit_s",
                 self.time_limit_s is None or self.time_limit_s > 0,
                 "seconds above 0, or nothing",
+            ),
+            (
+                "node_limit",
+                self.node_limit is None or self.node_limit >= 0,
+                "a whole number from 0, or nothing",
             ),
             ("threads", self.threads is None or self.threads >= 1, "a whole number from 1, or nothing"),
             ("seed", 0 <= self.seed < 2**31, "a whole number from 0 to 2147483647"),

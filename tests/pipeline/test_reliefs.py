@@ -8,14 +8,14 @@ from infeasible_cases import CASES, drawn
 from planner.inputs import Scenario
 from planner.inputs.changed import changed_scenario
 from planner.performance import PointSet
-from planner.pipeline import RunOptions, run_plan
+from planner.pipeline import RunOptions, diagnosis, run_plan
 from planner.pipeline.clash import Clash
 from planner.pipeline.diagnosis import reliefs
 from planner.pipeline.diagnosis_words import relief_frame, shortage_frame
 from planner.pipeline.run import planned
 from planner.plan import Plan
 from planner.plan.assemble import no_plan
-from planner.solve import SolveOptions
+from planner.solve import OutOfTime, SolveOptions
 
 QUICK = ("power after headroom", "budget that whole units miss", "residency", "late, then short of power")
 """Of the default suite: one of each kind (rows, whole units, missing columns, both)."""
@@ -82,6 +82,35 @@ def test_a_relief_whose_proof_is_not_finished_is_not_called_proven() -> None:
     assert set(table["status"]) == {"not proven: not finished: time limit"}
     assert table["total_cost"].isna().all()
     assert table["set"].tolist() == ["site_power/hall|2027-01-01/usable_kw=120"]
+
+
+def test_a_search_that_the_clock_ends_is_not_finished_and_never_half_a_relief(monkeypatch) -> None:
+    clash = planned(CASES["power at the meter"](), RunOptions(baselines=False))
+    assert isinstance(clash, Clash)
+
+    def out_of_time(problem, weights, options):
+        assert options.node_limit == diagnosis.WHOLE_UNITS_NODES
+        raise OutOfTime("the search for the least relief was not finished within its limit")
+
+    monkeypatch.setattr(diagnosis, "least_breach", out_of_time)
+    (found,) = reliefs(clash, SolveOptions(gap=0.0, time_limit_s=5.0), lambda changed, points: clash)
+    assert found.unproven.startswith("not finished")
+    assert found.changes == ()
+
+
+def test_no_further_alternative_is_begun_after_so_many_columns(monkeypatch) -> None:
+    case = CASES["late, then short of power"]()
+    clash = planned(case, RunOptions(baselines=False))
+    assert isinstance(clash, Clash)
+    proofs = []
+
+    def again(changed: Scenario, points: PointSet | None) -> Plan | Clash:
+        proofs.append(planned(changed, RunOptions(baselines=False), points))
+        return proofs[-1]
+
+    monkeypatch.setattr(diagnosis, "ALTERNATIVE_COLUMNS", 0)
+    assert len(reliefs(clash, SolveOptions(gap=0.0), again)) == 1
+    assert proofs
 
 
 def test_limits_that_clash_whatever_gives_are_named_and_nothing_is_claimed() -> None:

@@ -97,6 +97,14 @@ def test_a_stop_at_the_time_limit_keeps_the_plan_and_is_not_called_optimal(hard_
     assert found.termination.seconds < 3
 
 
+def test_a_limit_of_nodes_ends_every_search_at_the_same_place(hard_knapsack):
+    once, again = (solve(hard_knapsack, SolveOptions(gap=0.0, node_limit=20)) for _ in range(2))
+    assert once.status == "feasible"
+    assert once.termination.stop == "other"
+    assert once.values.tolist() == again.values.tolist()
+    assert once.termination.bound == again.termination.bound
+
+
 def test_a_plan_within_the_requested_gap_is_optimal_although_the_search_could_go_on(hard_knapsack):
     found = solve(hard_knapsack, SolveOptions(gap=0.2, time_limit_s=20))
     assert found.status == "optimal"
