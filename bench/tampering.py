@@ -178,27 +178,24 @@ class Auditor:
             watched, headline = Watched(plan.frames), Watched(plan.headline)
             books = Accounts(replace(plan, frames=watched, headline=headline), facts)
             check(books)
-            made |= {key for key in books.__dict__ if key not in ("plan", "facts", "_kept", "_made")}
-            made |= set(books._made) | set(books._kept)
+            made |= {key for key in books.__dict__ if key not in ("plan", "facts", "_made")}
+            made |= set(books.__dict__.get("_made", {}))
             for frame in [*watched.asked, *([HEADLINE] if headline.asked else [])]:
                 readers.setdefault(frame, []).append(name)
         derived = {}
         for key in made:
-            watched = Watched(plan.frames)
-            value = _derive(Accounts(replace(plan, frames=watched), facts), key)
-            derived[key] = value, watched.asked
+            watched, headline = Watched(plan.frames), Watched(plan.headline)
+            value = _derive(Accounts(replace(plan, frames=watched, headline=headline), facts), key)
+            derived[key] = value, watched.asked | ({HEADLINE} if headline.asked else set())
         return cls(plan, facts, readers, derived)
 
     def books(self, cell: Cell) -> Accounts:
         """Return the books of the plan with this cell changed, with what does not rest on its frame."""
         books = Accounts(tampered(self.plan, cell), self.facts)
         for key, (value, frames) in self.derived.items():
-            if cell.frame in frames or (cell.frame == HEADLINE and isinstance(key, tuple)):
-                continue
-            where = (
-                books._kept if isinstance(key, tuple) else books._made if callable(key) else books.__dict__
-            )
-            where[key] = value
+            if cell.frame not in frames:
+                where = books.__dict__ if isinstance(key, str) else books.__dict__.setdefault("_made", {})
+                where[key] = value
         return books
 
     def caught_by(self, cell: Cell) -> str | None:
@@ -218,10 +215,10 @@ class Auditor:
 
 
 def _derive(books: Accounts, key: Any) -> Any:
-    if isinstance(key, tuple):
-        kind, source = key
-        return books.entries_of(source) if kind == "entries" else books.lines_of(source)
-    return books.kept(key) if callable(key) else getattr(books, key)
+    if isinstance(key, str):
+        return getattr(books, key)
+    make, others, named = key
+    return make(books, *others, **dict(named))
 
 
 def tamper(plan: Plan, names: list[str] | None = None, each: int = 0, seed: int = 0) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from planner.tables.cost_lines import KEPT_LINES, LINE_ORDER, OWED_LINES
+from planner.tables.cost_lines import BUDGET_LINES, KEPT_LINES, LINE_ORDER, OWED_LINES
 from reports.content import Content, by_period
 from reports.labels import words
 
@@ -113,6 +113,7 @@ def budget_use(content: Content) -> pd.DataFrame:
     if set(budgets["budget"]) <= set(stated.index):
         return _with_use(budgets, list(stated.reindex(budgets["budget"])))
     spent = payments(content)
+    spent = spent[spent["line"].isin(BUDGET_LINES)]
     paid = []
     for budget in budgets.itertuples(index=False):
         mask = pd.Series(True, index=spent.index)

@@ -11,6 +11,7 @@ from typing import Any
 from planner.inputs import Scenario, make_scenario
 from planner.pipeline import RunOptions, run_plan
 from planner.plan import AuditReport, Plan, audit_plan
+from planner.plan.audit.frame_checks import FRAME_CHECKS
 
 Rows = list[dict[str, Any]]
 
@@ -887,6 +888,10 @@ BESIDE_THEIR_CASES = {
         "baseline_costs",
         "investment_measures",
     ),
+    # Frames made once more (``test_frame_checks``).
+    *FRAME_CHECKS,
+    *("block_labels", "headline_totals", "decided_when", "asset_decisions", "cash_kinds"),
+    *("days_of_test", "hours_short"),
     *("cost freight", "cost duty", "cost tax", "cost spares", "cost prepaid_rent_left"),
 }
 """Checks tampered with beside the cases that have them (``cases``, ``pipeline``, ``test_hall_retrofit``,

@@ -205,9 +205,11 @@ def lines_with(fits: Callable[[CostLine], bool]) -> tuple[str, ...]:
 LINE_ORDER = lines_with(lambda line: line.nature in ("paid", "kept", "owed"))
 """Lines that cost or keep money, in reading order."""
 PAID_LINES = lines_with(lambda line: line.nature == "paid")
-"""Lines that are paid, and so can be limited by a budget."""
+"""Lines that are paid."""
 INCOME_LINES = ("resale", "incentive")
 """Lines of money that comes in: they make no room in a budget."""
+BUDGET_LINES = tuple(name for name in PAID_LINES if name not in INCOME_LINES)
+"""Lines that a budget limits: all that is paid, less what comes in."""
 KEPT_LINES = lines_with(lambda line: line.nature == "kept")
 """Lines that are a value at the end of the horizon, no payment."""
 OWED_LINES = lines_with(lambda line: line.nature == "owed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.tables.cost_lines import PAID_LINES
+from planner.tables.cost_lines import BUDGET_LINES
 from planner.tables.schema import Kinds, Table, choice, key, number, positive, provenance, text
 
 BUDGETS = Table(
@@ -14,7 +14,7 @@ BUDGETS = Table(
         choice("kind", "what it limits", ("capex", "opex", "total")),
         key("period", "which period; blank = the whole horizon", "periods.period", required=False),
         key("site", "which site; blank = all", "sites.site", required=False),
-        choice("line", "which cost line; blank = all", PAID_LINES, required=False),
+        choice("line", "which cost line; blank = all", BUDGET_LINES, required=False),
         key(
             "business",
             "which business line, which pays its share of each period's forecast in effective tokens; blank = all",

@@ -26,7 +26,7 @@ LOT = {
 }
 
 
-def crowded(rate: float, kw: float, **lot: object) -> Scenario:
+def crowded(rate: float, kw: float, budgets: list | None = None, **lot: object) -> Scenario:
     """Return four old boxes of one request/s under so many kW; a new box does four in the same 10 kW for 50,000.
 
     An old one cost 100,000, keeps 40 % of that at two years of age, 30 % at three, and 8 % a year are its support.
@@ -46,6 +46,7 @@ def crowded(rate: float, kw: float, **lot: object) -> Scenario:
             "offers": [purchase("new", "new", 50_000)],
             "fleet": [LOT | {"purchase_price": 100_000} | lot],
             "demand": demand(YEAR, [2, 2, rate, rate]),
+            "budgets": budgets or [],
         },
         discount_rate_fraction=0.0,
     )
@@ -58,6 +59,23 @@ def plan():
     # go too: at 2.5 years 35 %, 17,500 each, in July, or at once in January when a new one costs the same: the four
     # are worth 80,000 now against 40,000 + 35,000 later, and new boxes serve from the start.
     return solved(crowded(8, 30, resale_fraction=0.5))
+
+
+def test_what_boxes_are_sold_for_makes_no_room_in_a_budget():
+    """Two boxes for 100,000 are paid, 80,000 come back: what is used of a limit on everything is what is paid."""
+    limit = [{"budget": "all", "kind": "total", "limit": 120_000}]
+    plan = solved(crowded(8, 30, limit, resale_fraction=0.5), audit=True)
+    assert line(plan, "resale") < 0.0
+    (paid,) = plan["budget_use"]["paid"]
+    costs = plan["costs"]
+    spent = costs[
+        costs["kind"].isin(("capex", "opex")) & costs["timing"].ne("end") & costs["line"].ne("resale")
+    ]
+    assert paid == pytest.approx(spent["amount"].sum())
+    assert paid >= 100_000
+    checks = plan["checks"].set_index("check")
+    assert checks.loc["budget", "left"] == pytest.approx(paid)
+    assert checks.loc[["budget", "budget_use"], "passed"].all()
 
 
 def test_boxes_that_stand_in_the_way_are_sold_when_they_are_worth_most(plan):

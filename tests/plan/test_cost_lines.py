@@ -24,8 +24,10 @@ from planner.plan.waterfall import waterfall_frame
 from planner.tables import TABLES
 from planner.tables.cost_lines import (
     BILL_LINES,
+    BUDGET_LINES,
     COST_LINE,
     DECLARED,
+    INCOME_LINES,
     KEPT_LINES,
     LINE_ORDER,
     OWED_LINES,
@@ -105,7 +107,7 @@ def test_the_declaration_and_the_audit_know_the_same_lines():
     assert set(SOURCES) == set(COST_LINE)
     assert {check for check in CHECKS if check.startswith("cost ")} == {f"cost {line}" for line in COST_LINE}
     limits = next(column for column in TABLES["budgets"].columns if column.name == "line")
-    assert set(limits.choices) == set(PAID_LINES)
+    assert set(limits.choices) == set(BUDGET_LINES) == set(PAID_LINES) - set(INCOME_LINES)
     assert len(DECLARED) == len(COST_LINE)
 
 

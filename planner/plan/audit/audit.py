@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from planner.plan.audit import calendar_checks, headline_checks, label_checks
+from planner.plan.audit import calendar_checks, frame_checks, headline_checks, label_checks
 from planner.plan.audit.electricity import minimum_bills, month_bills
 from planner.plan.audit.facility import (
     bridging,
@@ -178,6 +178,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
         )
     },
     **cost_checks.LINE_CHECKS,
+    **frame_checks.FRAME_CHECKS,
     **{
         check.__name__: check
         for check in (
@@ -189,6 +190,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             *case_checks.CHECKS,
             *expense_checks.CHECKS,
             *label_checks.CHECKS,
+            *frame_checks.CHECKS,
             unstated_supply.unstated_supply,
             headline_checks.objective,
             headline_checks.total_cost,

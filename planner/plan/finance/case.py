@@ -101,7 +101,8 @@ def _residual_rows(
     credit = float(saving.loc[saving["residual"], "discounted"].sum())
     bare = worth - credit
     share, why = np.nan, "no residual value differs"
-    if abs(credit) > 1e-9 * max(abs(worth), abs(bare), 1e-300):
+    # What both plans pay alike is no saving: only its rounding is left.
+    if abs(credit) > 1e-9 * float(saving["discounted"].abs().sum()):
         share = -bare / credit
         why = (
             "worth it without any residual value"

@@ -12,7 +12,7 @@ from planner.coefficients.business import forecast_share
 from planner.inputs import Scenario
 from planner.plan.attribution import IDLE, REQUESTS, UNIT, Drivers, Rung, own_basis, spread
 from planner.plan.finance.accounting import OPERATING
-from planner.tables.cost_lines import INCOME_LINES
+from planner.tables.cost_lines import BUDGET_LINES
 
 BY_USE, BY_ALLOCATION, FULLY_LOADED = "by use", "by allocation", "fully loaded"
 VIEWS = {
@@ -137,11 +137,10 @@ def budget_use_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, p
     """Return budget, kind, line, business, period, site, limit, paid, left: what the plan pays under each limit.
 
     A business line pays its share of the period's forecast of every cost. What comes in (resale, grants) is no payment
-    and makes no room.
+    and makes no room (``BUDGET_LINES``).
     """
     costs = frames["costs"]
-    paid = costs[costs["kind"].isin(("capex", "opex")) & costs["timing"].ne("end")]
-    paid = paid[~paid["line"].isin(INCOME_LINES)]
+    paid = costs[costs["line"].isin(BUDGET_LINES) & costs["timing"].ne("end")]
     share = forecast_share(c).set_index(["business", "period"])["share_fraction"]
     rows = []
     for limit in scenario.tables["budgets"].to_dict("records"):

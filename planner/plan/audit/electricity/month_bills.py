@@ -265,7 +265,8 @@ def ratchet_entries(books: Books) -> pd.DataFrame:
 
 def _owed_entries(books: Books, line: str, after: bool) -> pd.DataFrame:
     bills = month_bills(books)
-    last = bills[bills["after"] == after].assign(period=books.facts.periods.index[-1])
+    bills = bills[bills["after"] == after]
+    last = bills.assign(ordered=bills["period"], period=books.facts.periods.index[-1])
     rows = entries(last, line, "opex", "end", last["owed_value"])
     return rows[rows["amount"].abs() > TINY].reset_index(drop=True)
 

@@ -113,7 +113,7 @@ def module_entries(books: Books) -> pd.DataFrame:
         for years, life in zip(age, about["life_years"].to_numpy(float), strict=True)
     ]
     paid = rows["modules"] * about["price"]
-    last = rows.assign(period=periods.index[-1])
+    last = rows.assign(ordered=rows["period"], period=periods.index[-1])
     return pd.concat(
         [
             entries(rows, "site_module", "capex", "start", paid),

@@ -94,7 +94,7 @@ def _measures(saving: pd.DataFrame, cost: float, invested: float, irr: float) ->
     credit = float(saving.loc[saving["residual"], "discounted"].sum())
     bare, share = worth - credit, np.nan
     turns = (bare < 0.0) == (credit > 0.0)
-    if turns and abs(credit) > 1e-9 * max(abs(worth), abs(bare)):
+    if turns and abs(credit) > 1e-9 * float(saving["discounted"].abs().sum()):
         share = -bare / credit
     at_rate = np.nan
     if np.isfinite(irr):

@@ -50,7 +50,7 @@ def termed_orders(books: Books) -> pd.DataFrame:
         or (settings.commitment_method == "market" != settings.residual_method)
     )
     for row, at_age, at_term in zip(table.itertuples(index=False), now, then, strict=True):
-        left = _level(rate, row.left)
+        left = level_value(rate, row.left)
         if row.left < 1e-9 or free:
             charges.append(0.0)
             continue
@@ -64,13 +64,15 @@ def termed_orders(books: Books) -> pd.DataFrame:
         whole = 1.0 - at_term * present_value(rate, row.term)
         rest = at_age - at_term * present_value(rate, row.left)
         share = (
-            0.0 if settings.commitment_method == "full" else rest * _level(rate, row.term) / (whole * left)
+            0.0
+            if settings.commitment_method == "full"
+            else rest * level_value(rate, row.term) / (whole * left)
         )
         charges.append(max(1.0 - max(share, 0.0), 0.0) * row.yearly * left)
     return table.assign(charge=np.array(charges, dtype=float))
 
 
-def _level(rate_fraction: float, years: float) -> float:
+def level_value(rate_fraction: float, years: float) -> float:
     """Return the value of one unit of money a year, paid evenly for some years."""
     return (
         years
@@ -82,6 +84,6 @@ def _level(rate_fraction: float, years: float) -> float:
 def commitment_entries(books: Books) -> pd.DataFrame:
     """Return the charge for terms that outlive the horizon: a value at its end, no payment."""
     termed = termed_orders(books)
-    last = termed.assign(period=books.facts.periods.index[-1])
+    last = termed.assign(ordered=termed["period"], period=books.facts.periods.index[-1])
     rows = entries(last, "commitment_after_horizon", "opex", "end", termed["units"] * termed["charge"])
     return rows[rows["amount"].abs() > 1e-9].reset_index(drop=True)

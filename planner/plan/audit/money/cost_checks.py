@@ -73,31 +73,35 @@ def forecast_part(books: Accounts, business: str, period: pd.Series) -> pd.Serie
     return period.map(mtok.where(own, 0.0).groupby(asked["period"]).sum() / whole).fillna(0.0).astype(float)
 
 
-def budget(books: Accounts) -> Check:
-    """Return the check of every budget: what is really paid, undiscounted, is not above the limit.
+def budget_payments(books: Accounts) -> pd.DataFrame:
+    """Return the rows of ``budgets`` with what is really paid under each limit, undiscounted: ``paid``.
 
-    Residuals, the value of demand and sunk book value are no payments. A business line pays its part of the
-    forecast of every cost.
+    Residuals, the value of demand and sunk book value are no payments, and what comes in (resale, grants) makes no
+    room. A business line pays its part of the forecast of every cost.
     """
-    ledger = books.ledger
-    paid = ledger[
+    ledger, limits = books.ledger, books.facts.scenario.tables["budgets"]
+    rows = ledger[
         ledger["kind"].isin(("capex", "opex"))
         & ledger["timing"].ne("end")
         & ~ledger["line"].isin(("resale", "incentive"))
     ]
-    rows = []
-    for limit in books.facts.scenario.tables["budgets"].to_dict("records"):
-        counts = pd.Series(True, index=paid.index)
+    spent = []
+    for limit in limits.to_dict("records"):
+        counts = pd.Series(True, index=rows.index)
         if limit["kind"] != "total":
-            counts &= paid["kind"].eq(limit["kind"])
+            counts &= rows["kind"].eq(limit["kind"])
         for name in ("period", "site", "line"):
             if isinstance(limit[name], str):
-                counts &= paid[name].eq(limit[name])
-        part = (
-            forecast_part(books, limit["business"], paid["period"])
-            if isinstance(limit["business"], str)
-            else 1.0
-        )
-        spent = float((paid["amount"] * part)[counts].sum())
-        rows.append({"budget": limit["budget"], "left": spent, "right": limit["limit"]})
-    return compare("budget", "budget", pd.DataFrame(rows, columns=["budget", "left", "right"]), "<=")
+                counts &= rows[name].eq(limit[name])
+        under = rows[counts]
+        business = limit["business"]
+        part = forecast_part(books, business, under["period"]) if isinstance(business, str) else 1.0
+        spent.append(float((under["amount"] * part).sum()))
+    return limits.assign(paid=pd.Series(spent, index=limits.index, dtype=float))
+
+
+def budget(books: Accounts) -> Check:
+    """Return the check of every budget: what is paid under it is not above the limit."""
+    rows = budget_payments(books)
+    labelled = rows[["budget"]].assign(left=rows["paid"], right=rows["limit"].astype(float))
+    return compare("budget", "budget", labelled, "<=")

@@ -15,7 +15,18 @@ from planner.plan.audit.orders.standing import STAND, lowest_purchase_price, pri
 from planner.plan.audit.report import total
 from planner.units import KW_PER_MW
 
-ENTRY = ["line", "kind", "period", "site", "offer", "workload", "timing", "amount"]
+ENTRY = [
+    "line",
+    "kind",
+    "period",
+    "site",
+    "offer",
+    "workload",
+    "timing",
+    "cooling",
+    "decided_period",
+    "amount",
+]
 RENT_LINES = {
     "lease": "lease",
     "reserved": "reserved_rent",
@@ -27,8 +38,12 @@ RENT_LINES = {
 def entries(
     rows: pd.DataFrame, line: str | pd.Series, kind: str, timing: str, amount: pd.Series | np.ndarray
 ) -> pd.DataFrame:
-    """Return ledger entries, one per row, with the labels the rows have (blank where they have none)."""
-    labels = {name: rows.get(name, "") for name in ("period", "site", "offer", "workload")}
+    """Return ledger entries, one per row, with the labels the rows have (blank where they have none).
+
+    What is paid later than it is decided says in ``ordered`` when that was.
+    """
+    labels = {name: rows.get(name, "") for name in ("period", "site", "offer", "workload", "cooling")}
+    labels["decided_period"] = rows.get("ordered", labels["period"])
     table = pd.DataFrame({**labels, "line": line, "kind": kind, "timing": timing}, index=rows.index)
     return table.assign(amount=np.asarray(amount, dtype=float))[ENTRY].reset_index(drop=True)
 
@@ -140,6 +155,7 @@ def milestone_payments(books: Books, bought: pd.DataFrame) -> dict[str, pd.DataF
         early = ((due - begins) * 2 < (ends - begins)) | (plain & days.le(0.0))
         result[name] = bought.assign(
             due_date=due,
+            ordered=bought["period"],
             period=periods.index[place],
             milestone_fraction=share,
             timing=np.where(early, "start", "mid"),
@@ -151,10 +167,11 @@ def term_entries(books: Books) -> list[pd.DataFrame]:
     """Return the payments of leases and reservations, and what is left of those made up front."""
     orders, periods = books.orders, books.facts.periods
     chosen = orders["mode"].isin(("lease", "reserved")).to_numpy()
-    termed = orders[chosen]
+    termed = orders[chosen].assign(ordered=orders.loc[chosen, "period"])
     line = termed["mode"].map(RENT_LINES)
     row, column = np.nonzero(books.serves & chosen[:, None])
-    held = orders.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
+    held = orders.iloc[row].assign(ordered=orders["period"].iloc[row], period=periods.index[column])
+    held = held.reset_index(drop=True)
     rate = held["units"] * held["paid_price"] * (1.0 - held["upfront_fraction"].fillna(0.0))
     whole, beyond = term_time(books, termed)
     paid = termed["units"] * termed["paid_price"] * termed["upfront_fraction"].fillna(0.0)
@@ -180,6 +197,7 @@ def _calendar_entries(books: Books) -> list[pd.DataFrame]:
         return []
     order = books.orders.iloc[rows["order"].to_numpy()].reset_index(drop=True)
     price = order["units"] * order["paid_price"] * (1.0 - order["upfront_fraction"].fillna(0.0))
+    order = order.assign(ordered=order["period"])
     due = order.assign(period=rows["period"])
     last = order.assign(period=books.facts.periods.index[-1])
     line = order["mode"].map(RENT_LINES)

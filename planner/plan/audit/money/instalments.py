@@ -33,7 +33,7 @@ def calendar_payments(books: Books) -> pd.DataFrame:
         if not served:
             continue
         begins, every = served[0][1], int(order["payment_every_months"])
-        until = max(served[-1][2], _after(begins, order["term_months"]))
+        until = max(served[-1][2], months_later(begins, order["term_months"]))
         late, opens, count = order["payment_in"] == "arrears", begins, 0
         while opens < until:
             count += 1
@@ -54,7 +54,8 @@ def calendar_payments(books: Books) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PAYMENT).astype(kinds)
 
 
-def _after(day: pd.Timestamp, months: float) -> pd.Timestamp:
+def months_later(day: pd.Timestamp, months: float) -> pd.Timestamp:
+    """Return the day so many calendar months later; a broken month by its share of the days."""
     reached, later = (day + pd.DateOffset(months=int(months) + more) for more in (0, 1))
     return reached + (later - reached) * (months - int(months))
 

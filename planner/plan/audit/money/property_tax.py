@@ -28,8 +28,11 @@ def tax_entries(books: Books) -> pd.DataFrame:
     price = table.assign(price=table["cost"] * books.facts.fx(table["currency"])).set_index(MODULE)["price"]
     modules = modules.assign(first=first_powered(books), paid=modules["modules"] * at(price, modules, MODULE))
     standing = [
-        units[["site", "offer", "period", "paid"]],
-        *(in_service(books, rows)[["site", "period", "paid"]] for rows in (halls, changes, modules)),
+        units[["site", "offer", "cooling", "period", "paid"]],
+        *(
+            in_service(books, rows.drop(columns="offer", errors="ignore"))
+            for rows in (halls, changes, modules)
+        ),
     ]
     return pd.concat([_taxed(books, rows) for rows in standing], ignore_index=True)
 

@@ -36,7 +36,13 @@ def resale_entries(books: Books) -> pd.DataFrame:
     return pd.concat(
         [
             entries(out, "resale", "opex", "start", -out["units"] * out["value"]),
-            entries(again.assign(period=again["sold_period"]), "resale", "opex", "start", -again["income"]),
+            entries(
+                again.assign(ordered=again["period"], period=again["sold_period"]),
+                "resale",
+                "opex",
+                "start",
+                -again["income"],
+            ),
         ],
         ignore_index=True,
     )

@@ -100,7 +100,7 @@ def build_entries(books: Books) -> pd.DataFrame:
     parts = []
     for rows in (halls, changes):
         left = rows["paid"] * value_left(books, rows["first"].to_numpy(int), rows["life"])
-        last = rows.assign(period=books.facts.periods.index[-1])
+        last = rows.assign(ordered=rows["period"], period=books.facts.periods.index[-1])
         kept = in_service(books, rows)
         yearly = kept["kw"] * kept["upkeep"] * books.period_of(kept, "years")
         parts.append(entries(last, "facility_residual", "capex", "end", -left))
@@ -135,7 +135,8 @@ def in_service(books: Books, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows once per period from ``first`` on, ``period`` that period."""
     periods = books.facts.periods
     row, column = np.nonzero(rows["first"].to_numpy(int)[:, None] <= np.arange(len(periods))[None, :])
-    return rows.iloc[row].assign(period=periods.index[column]).reset_index(drop=True)
+    chosen = rows.iloc[row]
+    return chosen.assign(ordered=chosen["period"], period=periods.index[column]).reset_index(drop=True)
 
 
 def opening_entries(books: Books) -> pd.DataFrame:
@@ -308,7 +309,12 @@ def sunk_entries(books: Books) -> pd.DataFrame:
     fleet = books.facts.scenario.tables["fleet"]
     booked = fleet[fleet["book_value"].fillna(0.0) > 0.0]
     rows = pd.DataFrame(
-        {"site": booked["site"], "offer": LOT + booked["fleet"], "period": books.facts.periods.index[0]},
+        {
+            "site": booked["site"],
+            "offer": LOT + booked["fleet"],
+            "cooling": booked["cooling"],
+            "period": books.facts.periods.index[0],
+        },
         index=booked.index,
     )
     return entries(rows, "sunk_book_value", "sunk", "start", booked["book_value"])

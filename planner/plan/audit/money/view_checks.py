@@ -6,14 +6,16 @@ import numpy as np
 import pandas as pd
 
 from planner.plan.audit.money.accounts import Accounts
-from planner.plan.audit.money.cost_checks import forecast_part
+from planner.plan.audit.money.cost_checks import budget_payments
 from planner.plan.audit.money.ledger_checks import OPERATING, SUNK
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, alike, total
 
 UNIT = ["period", "site", "product"]
 NOT_RUNNING = ("loan drawn", "loan repaid", "loan interest", "tax saved")
 
 
+@once
 def unit_use(books: Accounts) -> pd.DataFrame:
     """Return period, site, product, unit_hours, busy_hours, used_fraction of the units held, sites and periods.
 
@@ -78,6 +80,7 @@ def unit_cost_trend(books: Accounts) -> Check:
     own = pd.DataFrame({"period": books.facts.periods.index})
     for name, values, frame in (
         ("effective_mtok", tokens["effective_mtok"], tokens),
+        ("effective_mrequests", tokens["effective_mrequests"], tokens),
         ("expense", spent["amount"], spent),
         ("idle_expense", spent["amount"].where(spent["use"] == "idle", 0.0), spent),
         ("paid", paid["amount"], paid),
@@ -87,6 +90,10 @@ def unit_cost_trend(books: Accounts) -> Check:
     for name in ("expense", "idle_expense", "paid"):
         mine = own[name] * part
         own[f"{name}_per_mtok"] = mine / own["effective_mtok"].where(own["effective_mtok"] > 0.0)
+        # Where no token is made, all of the money is for the requests.
+        rest = own[name] * np.where(own["effective_mtok"] > 0.0, 1.0 - part, 1.0)
+        made = own["effective_mrequests"].where(own["effective_mrequests"] > 0.0)
+        own[f"{name}_per_million_requests"] = rest / made
     return alike("unit_cost_trend", "accounting", books["unit_cost_trend"], own, ["period"])
 
 
@@ -147,24 +154,9 @@ def depreciation_lives(books: Accounts) -> Check:
 
 def budget_use(books: Accounts) -> Check:
     """Return the check of what is paid under each budget, and what is left of it."""
-    ledger, rows = books.ledger, []
-    paid = ledger[ledger["kind"].isin(("capex", "opex")) & ledger["timing"].ne("end")]
-    paid = paid[~paid["line"].isin(("resale", "incentive"))]
-    for limit in books.facts.scenario.tables["budgets"].to_dict("records"):
-        counts = pd.Series(True, index=paid.index)
-        if limit["kind"] != "total":
-            counts &= paid["kind"].eq(limit["kind"])
-        for name in ("period", "site", "line"):
-            if isinstance(limit[name], str):
-                counts &= paid[name].eq(limit[name])
-        whole = paid[counts]
-        part = 1.0
-        if isinstance(limit["business"], str):
-            part = forecast_part(books, limit["business"], whole["period"])
-        spent = float((whole["amount"] * part).sum())
-        names = ("budget", "kind", "line", "business", "period", "site", "limit")
-        rows.append({**{name: limit[name] for name in names}, "paid": spent, "left": limit["limit"] - spent})
-    own = pd.DataFrame(rows, columns=books["budget_use"].columns if not rows else None)
+    rows = budget_payments(books)
+    names = ["budget", "kind", "line", "business", "period", "site", "limit", "paid"]
+    own = rows[names].assign(left=rows["limit"].astype(float) - rows["paid"])
     return alike("budget_use", "budget", books["budget_use"], own, ["budget"])
 
 

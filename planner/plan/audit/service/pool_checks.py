@@ -30,14 +30,14 @@ def utilisation_caps(books: Books) -> Check:
     counting as one. What a small pool cannot take in time is sent to one with room. Hours the plan itself states to be
     short (``hours_too_busy``) may be so by what it states (``most_units_short_fraction``), and no more of them.
     """
-    serving, caps = _queued(books), books.plan.frames.get("pool_caps", pd.DataFrame())
+    serving, caps = queued(books), books.plan.frames.get("pool_caps", pd.DataFrame())
     if caps.empty or serving.empty:
         return compare("utilisation_caps", "capacity", _nothing(), "<=")
     key = [*POOL, *PLACE]
     units = total(serving["share"], serving, key)
     replicas = np.ceil(total(serving["share"] * serving["replicas_per_unit"], serving, key) - 1e-6)
     load = total(serving["peak_ratio"] * serving["units_running"], serving, key).rename("load").reset_index()
-    used = load.assign(size=_listed(caps, replicas.to_numpy(float)), units=units.to_numpy(float))
+    used = load.assign(size=listed_sizes(caps, replicas.to_numpy(float)), units=units.to_numpy(float))
     listed = caps.rename(columns={"replicas": "size", "utilisation_cap_fraction": "allowed"})
     rows = used.merge(listed[[*POOL, "size", "allowed"]], on=[*POOL, "size"])
     rows = rows.assign(left=rows["load"] / rows["allowed"], right=rows["units"])
@@ -54,7 +54,7 @@ def pool_latency(books: Books) -> Check:
 
     The network is the longest admissible round trip of the class to a site of the pool.
     """
-    caps, places = books.plan.frames.get("pool_caps", pd.DataFrame()), _queued(books)
+    caps, places = books.plan.frames.get("pool_caps", pd.DataFrame()), queued(books)
     if caps.empty or places.empty:
         return compare("pool_latency", "routes", _nothing(), "<=")
     routes = books["routes"]
@@ -80,7 +80,7 @@ def pool_latency(books: Books) -> Check:
     return compare("pool_latency", "routes", pd.concat(parts, ignore_index=True), "<=", floor=1.0)
 
 
-def _queued(books: Books) -> pd.DataFrame:
+def queued(books: Books) -> pd.DataFrame:
     """Return the serving rows of queued workloads with their pool, and their share of the units there are."""
     serving = books.serving.merge(_stated_caps(books), on=["point", *PLACE], how="left")
     serving = serving.assign(need=serving["peak_ratio"] / serving["cap"] * serving["units_running"])
@@ -103,7 +103,7 @@ def _stated_caps(books: Books) -> pd.DataFrame:
     return stated[["point", *PLACE]].assign(cap=cap)
 
 
-def _listed(caps: pd.DataFrame, replicas: np.ndarray) -> np.ndarray:
+def listed_sizes(caps: pd.DataFrame, replicas: np.ndarray) -> np.ndarray:
     """Return the largest listed size not above each number of replicas."""
     sizes = np.sort(caps["replicas"].unique())
     return sizes[np.clip(np.searchsorted(sizes, replicas + 1e-6, side="right") - 1, 0, None)]
