@@ -12,12 +12,13 @@ the band that reports state beside a latency. Everything is seeded.
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from queue_simulation import Engine, simulate
+from queue_simulation import Engine, Requests, simulate
 
 from planner.inputs.catalog import shipped_catalog
 from planner.performance.deployment import Array, Deployments, deployments
@@ -100,22 +101,35 @@ def lognormal(generator: np.random.Generator, mean: float, scv: float, count: in
     )
 
 
-def simulated_pool(engine: Engine, prompt: float, scv: float, answer: float, replicas: int) -> Pool:
+@dataclass(frozen=True)
+class Speed:
+    """Step of an empty batch, what each request adds, and prompt time per token of a simulated replica, seconds."""
+
+    step_alone_s: float
+    step_slope_s: float
+    prompt_s_per_token: float
+
+    def engine(self) -> Engine:
+        """Return the replica."""
+        return Engine.linear(self.step_alone_s, self.step_slope_s, constants().chunk_budget_tokens, SLOTS)
+
+
+def simulated_pool(speed: Speed, prompt: float, scv: float, answer: float, replicas: int) -> Pool:
     """Return the pool whose first token takes what an idle simulated replica takes."""
-    chunks = prompt / engine.chunk_tokens
-    own = prompt * engine.prompt_s_per_token + engine.step_alone_s * chunks
+    chunks = prompt / constants().chunk_budget_tokens
+    own = prompt * speed.prompt_s_per_token + speed.step_alone_s * chunks
     return Pool.of(
-        step_alone_s=engine.step_alone_s,
-        step_slope_s=engine.step_slope_s,
-        prompt_s=prompt * engine.prompt_s_per_token,
+        step_alone_s=speed.step_alone_s,
+        step_slope_s=speed.step_slope_s,
+        prompt_s=prompt * speed.prompt_s_per_token,
         prompt_scv=scv,
         chunks=chunks,
-        first_token_s=engine.step_alone_s + own,
+        first_token_s=speed.step_alone_s + own,
         own_prompt_s=own,
         own_prompt_scv=scv,
         generated_tokens=answer,
         mix_generated_tokens=answer,
-        slots=engine.slots,
+        slots=SLOTS,
         dispersion=1.0,
         replicas=replicas,
         uneven_fraction=constants().router_uneven_fraction,
@@ -125,12 +139,12 @@ def simulated_pool(engine: Engine, prompt: float, scv: float, answer: float, rep
 def against_simulation() -> pd.DataFrame:
     """Return model and simulation over shapes, pool sizes and loads."""
     rows = []
-    engine = Engine(0.0205, 0.000133, 6e-5, constants().chunk_budget_tokens, SLOTS)
+    speed = Speed(0.0205, 0.000133, 6e-5)
     for prompt, scv, answer, answer_scv in SHAPES:
         for replicas in (1, 2, 8, 32):
             for busy in (0.15, 0.40, 0.60):
-                rate = busy / (prompt * engine.prompt_s_per_token)
-                found = latency_under_load(simulated_pool(engine, prompt, scv, answer, replicas), rate)
+                rate = busy / (prompt * speed.prompt_s_per_token)
+                found = latency_under_load(simulated_pool(speed, prompt, scv, answer, replicas), rate)
                 if not np.isfinite(found.waiting_s) or found.batch > MOST_BATCH:
                     continue
                 generator = np.random.default_rng(SEED)
@@ -139,7 +153,9 @@ def against_simulation() -> pd.DataFrame:
                 prompts, answers = (
                     lognormal(generator, *x, count) for x in ((prompt, scv), (answer, answer_scv))
                 )
-                seen = simulate(times, prompts, answers, replicas, engine)
+                pace = speed.prompt_s_per_token
+                ran = simulate(Requests.at_pace(times, prompts, answers, pace), replicas, speed.engine())
+                seen = (ran.ttft_s, ran.tpot_s, ran.whole_s)
                 steady = slice(count // 10, None)
                 for name, tail, values in zip(
                     ("ttft", "tpot", "e2e"), (found.ttft, found.tpot, found.e2e), seen, strict=True
@@ -246,14 +262,15 @@ def replayed(path: Path) -> pd.DataFrame:
         float(value[0, 0])
         for value in speeds(deployment, np.array([[prompts.mean()]]), np.array([[answers.mean()]]))
     )
-    engine = Engine(alone, slope, prompt_s / prompts.mean(), constants().chunk_budget_tokens, SLOTS)
+    speed = Speed(alone, slope, prompt_s / prompts.mean())
+    load = Requests.at_pace(seconds, prompts, answers, speed.prompt_s_per_token)
     counts = np.bincount((seconds // 60).astype(int))[:-1]
     minute_cv, scv = counts.std() / counts.mean(), prompts.var() / prompts.mean() ** 2
     lengths, weights = np.unique(answers[answers > 1], return_counts=True)
     rows = []
     for replicas in (2, 3, 4):
-        _, tpot, _ = simulate(seconds, prompts, answers, replicas, engine)
-        pool = simulated_pool(engine, prompts.mean(), scv, answers.mean(), replicas)
+        tpot = simulate(load, replicas, speed.engine()).tpot_s
+        pool = simulated_pool(speed, prompts.mean(), scv, answers.mean(), replicas)
         found = mixed_answers(pool, lengths, len(prompts) / seconds[-1] / replicas, minute_cv)
         share = float(np.average(found.share_below(0.050).mean(axis=-1), weights=weights))
         known = tpot[~np.isnan(tpot)]

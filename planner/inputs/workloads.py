@@ -38,7 +38,9 @@ def resolved_workloads(scenario: Scenario) -> pd.DataFrame:
     for side in ("input", "output"):
         ratios = {name: workloads[f"minute_{name}_{side}_ratio"] for name in ("peak", "p99")}
         asked = workloads["sizing_statistic"]
-        sized = ratios["peak"].mask(asked.eq("p99"), ratios["p99"]).mask(asked.eq("mean"), 1.0)
+        sized = (
+            ratios["peak"].mask(asked.eq("p99"), ratios["p99"]).mask(asked.isin(["mean", "attained"]), 1.0)
+        )
         promised[f"sizing_{side}_ratio"] = sized.astype(float)
     own = workloads["deferral_h"]
     promised["deferral_h"] = own.where(own.notna(), promised["deferral_h"])

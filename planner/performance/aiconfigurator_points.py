@@ -15,13 +15,13 @@ from planner.errors import Fault, InputError
 from planner.inputs.scenario import Scenario
 from planner.performance.database_times import database_times
 from planner.performance.estimates import (
+    by_factor,
     concurrency_grid,
     first_token_alone_s,
     fitting_rows,
     flatten,
     shape_lengths,
     target_refusals,
-    to_target_statistic,
 )
 from planner.performance.frame import FACT_COLUMNS, REFUSED_COLUMNS
 from planner.performance.kernel_database import NOT_INSTALLED, PACKAGE, installed_version
@@ -87,7 +87,7 @@ def database_points(
     step, prompt = times.step_s[covered], times.prompt_s[covered]
     timing = loop_timing(deployment, grid, shape_lengths(rows), step, prompt, constants)
     limit, service = limit[covered], first_token_alone_s(timing, grid, constants)
-    ttft, tpot, whole = to_target_statistic(rows, timing, grid, limit, service, factors, constants)
+    ttft, tpot, whole = by_factor(rows, timing, factors)
     points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole))
     refused = pd.concat([absent, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     points = points.assign(

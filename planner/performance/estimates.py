@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 import pandas as pd
 
@@ -13,7 +11,7 @@ from planner.performance.corrected import Rates, corrected_loop, correction_at, 
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, as_text, frontier
 from planner.performance.memory import cached_tokens, most_concurrent
-from planner.performance.queued_points import queued_latencies, unloaded_step_s
+from planner.performance.queued_points import unloaded_step_s
 from planner.performance.roofline_constants import RooflineConstants
 from planner.performance.serving import Lengths, Timing
 from planner.performance.statistics import ratio_to_median
@@ -133,31 +131,6 @@ def by_factor(rows: pd.DataFrame, timing: Timing, factors: pd.DataFrame) -> tupl
     return ttft, tpot, ttft + later * tpot
 
 
-def to_target_statistic(
-    rows: pd.DataFrame,
-    timing: Timing,
-    grid: Array,
-    limit: Array,
-    service_ttft_s: Array,
-    factors: pd.DataFrame,
-    constants: RooflineConstants,
-) -> tuple[Array, Array, Array]:
-    """Return TTFT, TPOT and end-to-end time in ms at the statistic of each row's target.
-
-    Where waiting is computed, the percentiles of the queue model; else ``by_factor``.
-    """
-    ttft, tpot, whole = by_factor(rows, timing, factors)
-    queued = rows["queued"].to_numpy(bool)
-    if queued.any():
-        part = Timing(*(getattr(timing, field.name)[queued] for field in fields(timing)))
-        found = queued_latencies(
-            rows[queued], grid[queued], limit[queued], part, service_ttft_s[queued], factors, constants
-        )
-        for values, own in zip((ttft, tpot, whole), found, strict=True):
-            values[queued] = own
-    return ttft, tpot, whole
-
-
 def first_token_alone_s(timing: Timing, grid: Array, constants: RooflineConstants) -> Array:
     """Return the first token of a closed loop without the other prompts in front of it, seconds."""
     in_front = constants.first_token_queue_ratio * np.maximum(grid - 1.0, 0.0) * timing.prefill_s
@@ -210,7 +183,7 @@ def roofline_points(
     rows, deployment, limit, refused = fitting_rows(rows, constants)
     grid = rates.loads(rows, concurrency_grid(limit), limit)
     timing, service, found = corrected_loop(rows, deployment, grid, shape_lengths(rows), rates)
-    ttft, tpot, whole = to_target_statistic(rows, timing, grid, limit, service, factors, constants)
+    ttft, tpot, whole = by_factor(rows, timing, factors)
     points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole), found.anchored)
     refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     return with_provenance(points, rows, correction_at(found, grid, points), rates), refused
@@ -260,6 +233,15 @@ def units_share(rows: pd.DataFrame) -> np.ndarray:
     return np.where(ratio < 1.0, ratio, np.floor(ratio))
 
 
+def layouts(rows: pd.DataFrame) -> pd.Series:
+    """Return how the replica of each row is laid out over its chips, as text."""
+    spread = rows["attention_dp"].astype(float).fillna(0.0) > 0
+    kind = np.where(spread, "attention DP and experts over ", "tensor parallel over ")
+    text = pd.Series(kind, dtype="str").str.cat(as_text(rows["tensor"])) + " chips"
+    staged = ", pipeline of " + as_text(rows["pipeline"]) + " stages"
+    return text + staged.where(rows["pipeline"] > 1, "").to_numpy()
+
+
 def flatten(
     rows: pd.DataFrame,
     grid: Array,
@@ -272,6 +254,7 @@ def flatten(
     """Return one row per replica shape and load that meets TPOT and lies on its group's frontier.
 
     Where ``apart`` (n, m) is true the loads have a frontier of their own: those that rest on measurements.
+    Of shapes whose waiting is computed every load is kept: what the pool of all shapes may carry decides (``mixes``).
     """
     ttft_ms, tpot_ms, e2e_ms = latencies_ms
     count, points = grid.shape
@@ -300,8 +283,11 @@ def flatten(
     if apart is not None:
         group = 2 * group + apart.ravel()
     keep_all = rows["e2e_ms"].notna().to_numpy()[position]
-    numbers = numbers.assign(group=group, keep_all=keep_all)[meets]
-    numbers = frontier(numbers)
+    pooled = rows["queued"].to_numpy(bool)[position]
+    numbers = numbers.assign(group=group, keep_all=keep_all)
+    every = numbers[pooled & numbers[["step_ms", "service_ttft_ms"]].notna().all(axis=1)]
+    every = every.drop_duplicates(["row", "concurrency"])
+    numbers = pd.concat([frontier(numbers[meets & ~pooled]), every])
     facts = (
         rows[
             [
@@ -318,12 +304,10 @@ def flatten(
         .iloc[numbers["row"].to_numpy()]
         .reset_index(drop=True)
     )
-    layout = np.where(rows["attention_dp"], "attention DP and experts over ", "tensor parallel over ")
-    text = pd.Series(layout, dtype="str").str.cat(as_text(rows["tensor"])) + " chips"
-    staged = ", pipeline of " + as_text(rows["pipeline"]) + " stages"
-    text = text + staged.where(rows["pipeline"] > 1, "").to_numpy()
+    text = layouts(rows)
     numbers = numbers.reset_index(drop=True)
     return pd.concat([facts, numbers], axis=1).assign(
+        layout=text.iloc[numbers["row"].to_numpy()].to_numpy(),
         phase="mixed",
         decoding="plain",
         engine_option="",

@@ -15,6 +15,7 @@ FACT_COLUMNS = [
     "engine_option",
     "decoding",
     "phase",
+    "layout",
     "replica_chips",
     "replicas_per_unit",
     "units_per_replica",
@@ -44,7 +45,9 @@ FACT_COLUMNS = [
 
 ``service_ttft_ms`` (no waiting), ``step_ms`` (a decode step at the point's concurrency), ``step_alone_ms`` (of one
 request) and ``slots`` (most requests a replica holds) are what the queue model needs; blank where
-a point states only its rate.
+a point states only its rate. ``layout`` (blank where a rate is stated) and ``replica_chips`` tell deployments apart: a
+pool has one for all its shapes. Of workloads whose waiting is computed, points of both phases come at every load, with
+the latencies of the service alone: what a pool may carry is decided over its mix.
 """
 
 ERROR_COLUMNS = [

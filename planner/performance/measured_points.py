@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from planner.performance.deployment import deployments
+from planner.performance.estimates import layouts
 from planner.performance.evidence import is_own, with_load
 from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.measured import at_target_statistic, matches, measured_rows, unmet_targets
 from planner.performance.memory import most_concurrent
 from planner.performance.power import measured_unit_kw
-from planner.performance.queued_points import queued_latencies, unloaded_step_s
+from planner.performance.queued_points import unloaded_step_s
 from planner.performance.roofline import prefill_s
 from planner.performance.roofline_constants import RooflineConstants
 from planner.performance.serving import Timing
@@ -66,7 +67,10 @@ def measured_points(
 def exact_points(
     pairs: pd.DataFrame, products: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows measured at a shape's own lengths that meet its targets, and those that do not."""
+    """Return the rows measured at a shape's own lengths that meet its targets, and those that do not.
+
+    Where waiting is computed none is judged alone: what a pool may carry is decided over its mix (``mixes``).
+    """
     if pairs.empty:
         return pd.DataFrame(columns=FACT_COLUMNS), pairs
     rows = pairs.assign(
@@ -75,17 +79,17 @@ def exact_points(
     )
     tokens = (rows["shape_generated"] - 1.0).clip(lower=0.0)
     rows["target_e2e"] = rows["target_ttft"] + tokens * rows["target_tpot"]
-    rows = with_queue(rows.reset_index(drop=True), factors, constants)
-    rows["reason"] = unmet_targets(rows)
+    rows = with_service(rows.reset_index(drop=True), factors, constants)
+    pooled = rows["queued"] & rows[["step_ms", "service_ttft_ms"]].notna().all(axis=1)
+    rows["reason"] = unmet_targets(rows).mask(pooled, "")
     met = rows[rows["reason"].eq("")].reset_index(drop=True)
     return _as_points(met, products, constants), rows[rows["reason"].ne("")]
 
 
-def with_queue(rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
-    """Return the rows with what the queue model needs, and its percentiles where waiting is computed.
+def with_service(rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
+    """Return the rows with what the queue model needs: first token, step and most requests.
 
-    The measured first token counts as service although a closed loop's contains waiting: how much is not known. A p99
-    that was measured stays where the target is one.
+    The measured first token counts as service although a closed loop's contains waiting: how much is not known.
     """
     deployment = deployments(rows)
     prompt_s = prefill_s(deployment, rows["uncached_tokens"].to_numpy(float)[:, None], constants)
@@ -102,24 +106,12 @@ def with_queue(rows: pd.DataFrame, factors: pd.DataFrame, constants: RooflineCon
     step = unloaded_step_s(
         timing, np.nan_to_num(grid, nan=1.0), rows["shape_generated"].to_numpy(float)[:, None]
     )
-    rows = rows.assign(
+    return rows.assign(
         service_ttft_ms=medians["ttft"],
         step_ms=step[:, 0] * MS_PER_SECOND,
         step_alone_ms=step[:, 0] * MS_PER_SECOND,
         slots=limit[:, 0],
     )
-    shapes = rows.drop(columns=["ttft_ms", "tpot_ms"], errors="ignore").rename(
-        columns={"shape_generated": "generated_tokens"}
-        | {f"{metric}_target_ms": f"{metric}_ms" for metric in ("ttft", "tpot", "e2e")}
-    )
-    found = queued_latencies(
-        shapes, np.nan_to_num(grid, nan=1.0), limit, timing, timing.ttft_s, factors, constants
-    )
-    own_tail = rows["percentile"].eq("p99")
-    for metric, values in zip(("ttft", "tpot", "e2e"), found, strict=True):
-        stated = own_tail & rows[f"{metric}_p99_ms"].notna() if metric != "e2e" else False
-        rows[f"target_{metric}"] = rows[f"target_{metric}"].mask(rows["queued"] & ~stated, values[:, 0])
-    return rows
 
 
 def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineConstants) -> pd.DataFrame:
@@ -141,6 +133,7 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
             "engine_option": "",
             "decoding": rows["decoding"],
             "phase": rows["phase"],
+            "layout": layouts(rows.reset_index(drop=True)).to_numpy(),
             "replica_chips": rows["chips"],
             "replicas_per_unit": per_unit,
             "units_per_replica": 1.0,

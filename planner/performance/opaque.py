@@ -141,6 +141,7 @@ def _as_points(
             "engine_option": "",
             "decoding": "plain",
             "phase": taken["phase"],
+            "layout": "",
             "replica_chips": chips,
             "replicas_per_unit": (taken["chips_per_unit"] / chips).fillna(1.0),
             "units_per_replica": units_per_replica(taken),

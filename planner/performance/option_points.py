@@ -10,12 +10,12 @@ import pandas as pd
 from planner.performance.corrected import Rates, at_points, correction_at
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.estimates import (
+    by_factor,
     concurrency_grid,
     first_token_alone_s,
     flatten,
     memory_refusals,
     target_refusals,
-    to_target_statistic,
 )
 from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, REFUSED_COLUMNS, as_text
 from planner.performance.memory import most_concurrent
@@ -117,7 +117,7 @@ def mixed_points(
         deployment, grid, lengths, reuse(rows, constants), step, constants, proposed.tokens_per_step, stages
     )
     service = first_token_alone_s(timing, grid, constants)
-    ttft, tpot, whole = to_target_statistic(rows, timing, grid, limit, service, factors, constants)
+    ttft, tpot, whole = by_factor(rows, timing, factors)
     points = flatten(rows, grid, limit, timing, service, (ttft, tpot, whole))
     refused = pd.concat([refused, target_refusals(rows, ttft, tpot, points)], ignore_index=True)
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)

@@ -82,7 +82,7 @@ def prefill_points(
     rate = np.minimum(LOADS / prompt, 1.0 / transfer)
     nothing = np.zeros_like(ttft)
     timing = Timing(ttft, nothing, rate, np.broadcast_to(prompt, ttft.shape), nothing)
-    free = rows.assign(tpot_ms=np.nan, e2e_ms=np.nan)
+    free = rows.assign(tpot_ms=np.nan, e2e_ms=np.nan, queued=False)
     latencies = by_factor(free, timing, factors)
     load = rate * ttft
     points = flatten(free, load, limit, timing, ttft, latencies)
@@ -119,7 +119,7 @@ def decode_points(
     rate = np.minimum(grid / (later * tpot), 1.0 / transfer)
     # Points are compared by time per token, which stands in for the first token they have no part in.
     timing = Timing(tpot, tpot, rate, np.zeros_like(tpot), step)
-    free = rows.assign(ttft_ms=np.nan)
+    free = rows.assign(ttft_ms=np.nan, queued=False)
     tpot_ms = by_factor(free, timing, factors)[1]
     whole_ms = tpot_ms * (1.0 + np.maximum(lengths.generated - 1.0, 0.0))
     points = flatten(free, grid, limit, timing, timing.ttft_s, (tpot_ms, tpot_ms, whole_ms))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -11,7 +13,7 @@ from planner.performance.activity import with_activity
 from planner.performance.aiconfigurator_points import database_points
 from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
 from planner.performance.clock_choice import with_clock_choices
-from planner.performance.clocks import NOMINAL, clocks_in_use
+from planner.performance.clocks import NOMINAL, HeldClock, clocks_in_use
 from planner.performance.corrected import Rates, with_prior
 from planner.performance.errors import with_errors
 from planner.performance.estimates import replica_shapes, roofline_points
@@ -27,7 +29,7 @@ from planner.performance.measured_points import measured_points
 from planner.performance.opaque import opaque_pairs, opaque_points, opaque_rows
 from planner.performance.option_points import option_points
 from planner.performance.options import measured_speculation, tied_to_measured
-from planner.performance.pool_caps import pool_caps
+from planner.performance.pool_caps import POOL, clock_ratios, pool_caps
 from planner.performance.power import mixed_kw, phase_kw
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.performance.routes import route_budgets
@@ -81,9 +83,12 @@ def operating_points(scenario: Scenario) -> PointSet:
     candidates = with_clock_choices(candidates, scenario.settings.clock_choices)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
     routes = route_budgets(scenario)
-    chosen, budgets = classes(
+    chosen, budgets, unkept = classes(
         with_tpot_target(candidates, workloads),
         routes,
+        shapes,
+        factors,
+        constants,
         scenario.settings.max_latency_classes,
         clocks_in_use(scenario),
     )
@@ -91,13 +96,43 @@ def operating_points(scenario: Scenario) -> PointSet:
     chosen = chosen.assign(latency_pass_fraction=chosen["workload"].map(passed).astype(float))
     chosen = chosen.join(phase_kw(chosen, products, constants))
     chosen = chosen.assign(unit_kw=mixed_kw(chosen))
-    kept, dominated = undominated(chosen, products)
+    clocks = clocks_in_use(scenario)
+    caps = pool_caps(chosen, shapes, budgets, factors, clocks, constants)
+    kept, dominated = undominated(at_largest(chosen, caps, clocks), products)
     unserved = without_served(estimates_refused, candidates)
     refused = [stated_refused, measured_refused, pair_refused, unserved, options_refused, database.refused]
-    refused = [*refused, dominated]
+    refused = [*refused, unkept, dominated]
     named, classified = _named(kept), _classified(routes, budgets)
-    caps = pool_caps(named, shapes, budgets, factors, clocks_in_use(scenario), constants)
-    return PointSet(named, _refusals(refused, shapes), classified, caps)
+    return PointSet(named, _refusals(refused, shapes), classified, of_pools(caps, named))
+
+
+def at_largest(points: pd.DataFrame, caps: pd.DataFrame, clocks: Sequence[HeldClock]) -> pd.DataFrame:
+    """Return the points with what their pool carries of their rate at its largest, and the latencies it keeps there.
+
+    ``capped_requests_per_s`` is the rate where nothing is known of the pool's queue. Latencies of points are those at
+    nominal clock: what is kept at the held one, times the clock.
+    """
+    if caps.empty:
+        return points.assign(capped_requests_per_s=points["requests_per_s"])
+    largest = caps.sort_values("replicas").drop_duplicates(POOL, keep="last").set_index(POOL)
+    there = largest.reindex(pd.MultiIndex.from_frame(points[POOL]))
+    known = (points["step_ms"].notna() & points["service_ttft_ms"].notna()).to_numpy()
+    cap = np.where(known, there["utilisation_cap_fraction"].fillna(1.0).to_numpy(float), 1.0)
+    prefill, decode = clock_ratios(points, clocks)
+    slower = {"ttft_ms": prefill, "tpot_ms": decode, "e2e_ms": np.minimum(prefill, decode)}
+    latencies = {
+        name: np.where(
+            known & there[name].notna().to_numpy(), there[name].to_numpy(float) * clock, points[name]
+        )
+        for name, clock in slower.items()
+    }
+    return points.assign(capped_requests_per_s=points["requests_per_s"] * cap, **latencies)
+
+
+def of_pools(caps: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
+    """Return the caps of pools that have points."""
+    used = pd.MultiIndex.from_frame(points[POOL].drop_duplicates())
+    return caps[pd.MultiIndex.from_frame(caps[POOL]).isin(used)].reset_index(drop=True)
 
 
 def with_tpot_target(candidates: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:

@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import gammainc, gammaincinv, gammaln, pdtr
+from scipy.special import gammainc, gammaincinv, gammaln, ndtr, pdtr
 
 from planner.performance.deployment import Array
 
@@ -160,17 +160,20 @@ def latency_under_load(pool: Pool, requests_per_s: Array | float) -> Latency:
     batch = np.zeros(np.broadcast_shapes(load.shape, pool.step_alone_s.shape, pool.slots.shape))
     for _ in range(BATCH_STEPS):
         step = pool.step_alone_s + pool.step_slope_s * batch
-        answer = pool.first_token_s + mix_later * step / (1.0 - share)
+        met = share * shared_fraction(batch, pool.replicas)
+        answer = pool.first_token_s + mix_later * step / (1.0 - met)
         batch = np.minimum(0.5 * batch + 0.5 * load * answer, pool.slots)
     step = pool.step_alone_s + pool.step_slope_s * batch
+    company = shared_fraction(batch, pool.replicas)
+    share = share * company
     answer = pool.first_token_s + mix_later * step / (1.0 - share)
     blind, evened = pool.uneven_fraction, (1.0 - pool.uneven_fraction) / pool.replicas
     bursts = blind * np.minimum(pool.dispersion, 1.0) + evened * pool.dispersion
-    line = _line_wait(load, pool.prompt_s + step * pool.chunks, pool.prompt_scv, bursts)
+    line = _line_wait(company, load, pool.prompt_s + step * pool.chunks, pool.prompt_scv, bursts)
     slot = _slot_wait(load, answer, pool)
     ends = (busy < MOST_LOAD) & np.isfinite(line[0]) & np.isfinite(slot[0])
     sizes = pool.prompt_scv * (blind + evened) + bursts
-    spread = step * load * pool.prompt_s**2 * sizes / ((1.0 - share) ** 3 * later)
+    spread = step * company * load * pool.prompt_s**2 * sizes / ((1.0 - share) ** 3 * later)
     spread = spread + pool.step_slope_s**2 * batch * bursts
     waiting = np.where(ends, line[0] + slot[0], np.inf)
     tpot = Tail(step, np.where(ends, step * share / (1.0 - share), np.inf), spread)
@@ -187,17 +190,35 @@ def latency_under_load(pool: Pool, requests_per_s: Array | float) -> Latency:
     return Latency(first, tpot, whole, waiting, batch)
 
 
-def _line_wait(load: Array, service_s: Array, scv: Array, dispersion: Array) -> tuple[Array, Array]:
+def shared_fraction(batch: Array, replicas: Array) -> Array:
+    """Return how many of the prompts that answers would meet at a router without eyes they meet at one that counts.
+
+    While fewer requests than replicas are there, each goes to an idle one: only those that find all replicas taken join
+    another. ``P(Poisson(N b) >= N) / min(b, 1)``, at most 1, by the normal distribution.
+
+    >>> shared_fraction(np.array([0.2, 0.9, 2.0]), np.array(64.0)).round(2).tolist()
+    [0.0, 0.24, 1.0]
+    """
+    there = np.maximum(replicas * batch, 1e-9)
+    all_taken = ndtr((there - replicas + 0.5) / np.sqrt(there))
+    found = np.minimum(all_taken / np.clip(batch, 1e-9, 1.0), 1.0)
+    return np.where(replicas > 1.0, found, 1.0)
+
+
+def _line_wait(
+    company: Array, load: Array, service_s: Array, scv: Array, dispersion: Array
+) -> tuple[Array, Array]:
     """Return mean and variance of the wait for the prompts in front (GI/G/1); infinite at a load of 1 and more.
 
-    A share ``P = x * g`` waits, exponentially with mean eta: mean ``P eta``, variance ``(2 - P) P eta^2``.
+    A share ``P = x * g`` of those that find ``company`` waits, exponentially with mean eta: mean ``P eta``, variance
+    ``(2 - P) P eta^2``.
     """
     busy = load * service_s
     x = np.where(busy < MOST_LOAD, np.maximum(busy, 1e-9), 0.5)
     both = np.maximum(dispersion + scv, 1e-9)
     steady = np.exp(-2.0 * (1.0 - x) * np.maximum(1.0 - dispersion, 0.0) ** 2 / (3.0 * x * both))
     eta = service_s * both / (2.0 * (1.0 - x))
-    return _exponential(np.where(busy < MOST_LOAD, x * steady, np.inf), eta)
+    return _exponential(np.where(busy < MOST_LOAD, company * x * steady, np.inf), eta)
 
 
 def _slot_wait(load: Array, answer_s: Array, pool: Pool) -> tuple[Array, Array]:

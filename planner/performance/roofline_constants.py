@@ -72,6 +72,7 @@ class RooflineConstants:
     decode_power_ratio: float
     chunk_budget_tokens: float
     router_uneven_fraction: float
+    burst_window_s: float
     queue_ttft_band_low_ratio: float
     queue_ttft_band_high_ratio: float
     queue_tpot_band_low_ratio: float

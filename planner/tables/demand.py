@@ -20,7 +20,7 @@ from planner.tables.schema import (
 
 PERCENTILES = ("mean", "median", "p90", "p95", "p99")
 
-SIZING = ("peak", "p99", "mean")
+SIZING = ("peak", "p99", "mean", "attained")
 
 PERIODS = Table(
     "periods",
@@ -160,7 +160,8 @@ WORKLOADS = Table(
         choice(
             "sizing_statistic",
             "minute of an hour that capacity is sized on; blank = peak, the busiest; mean only where replicas "
-            "start within the minute",
+            "start within the minute; attained: the percentile of the targets holds over the requests of the hour, "
+            "quiet and busy minutes together, instead of in its busiest minute alone",
             SIZING,
             required=False,
         ),
@@ -185,12 +186,37 @@ WORKLOADS = Table(
         number(
             "arrival_cv",
             "std/mean",
-            "burstiness of request arrivals at minute scale; stated only: the minute peaks size a plan",
+            "requests per minute around the mean of their hour: their swing with sizing_statistic attained; "
+            "stated only otherwise, the minute peaks size a plan",
+        ),
+        number(
+            "input_cv",
+            "std/mean",
+            "the same for prompt tokens per minute: prompts of one time resemble each other; blank = that of requests",
         ),
         number(
             "arrival_dispersion",
             "variance/mean",
             "requests per ten seconds around the mean of their minute; blank = 1, Poisson arrivals",
+            high=10_000,
+        ),
+        number(
+            "arrival_dispersion_1s",
+            "variance/mean",
+            "the same for requests per second; blank = in proportion, as bursts of ten seconds and more would give",
+            high=10_000,
+        ),
+        number(
+            "busy_dispersion",
+            "variance/mean",
+            "arrival_dispersion inside the busiest tenth of the minutes, which sizes capacity unless sizing_statistic "
+            "is attained; blank = that of all minutes",
+            high=10_000,
+        ),
+        number(
+            "busy_dispersion_1s",
+            "variance/mean",
+            "the same for requests per second; blank = in proportion",
             high=10_000,
         ),
         number(
@@ -239,7 +265,6 @@ WORKLOADS = Table(
     ),
     scope="scenario",
     kinds=(Kinds("a workload of", "model ?", ("a model", "opaque rates")),),
-    only_stated="arrival_cv",
 )
 
 SHAPES = Table(

@@ -14,7 +14,13 @@ from planner.inputs.importers import IMPORTERS, write_import
 from planner.inputs.importers.azure_trace import import_azure_trace, read_azure_trace
 from planner.inputs.importers.importer import Rejections
 from planner.inputs.importers.length_shapes import length_shapes
-from planner.inputs.importers.request_trace import GRID_CELLS, grid_index, length_summary, minute_ratios
+from planner.inputs.importers.request_trace import (
+    GRID_CELLS,
+    dispersion_in_minutes,
+    grid_index,
+    length_summary,
+    minute_ratios,
+)
 from planner.inputs.importers.trace_scenario import nearest_cloud_sites, on_demand_offers
 
 HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens"
@@ -74,6 +80,22 @@ def test_the_peak_minute_is_compared_with_its_own_hour():
     assert peaks[0] == pytest.approx(20 / (610 / 60))
     relative = np.concatenate([np.ones(60), minutes[60:] / (610 / 60)])
     assert cv == pytest.approx(relative.std())
+
+
+def test_bursts_are_counted_by_second_and_in_the_busy_minutes(tmp_path):
+    # Four minutes of one request a second, a fifth with ten in each of its first seven seconds, and one that ends it.
+    rows = [at(second) for second in range(240)]
+    rows += [at(240 + second + k / 20) for second in range(7) for k in range(10)] + [at(301)]
+    found, _ = summary_of(trace_file(tmp_path, rows))
+    assert found.complete_minutes == 5
+    counts = np.zeros((5, 60))
+    counts[:4], counts[4, :7] = 1.0, 10.0
+    windows = counts.reshape(5, 6, 10).sum(axis=2)
+    for seen, table in ((found.arrival_dispersion_1s, counts), (found.arrival_dispersion, windows)):
+        assert seen == pytest.approx(table.var(axis=1, ddof=1).sum() / table.mean(axis=1).sum())
+    # At least three minutes count as busy; of equally busy ones the earlier.
+    assert found.busy_dispersion == pytest.approx(dispersion_in_minutes(windows[[4, 0, 1]]))
+    assert found.input_cv == pytest.approx(found.arrival_cv)
 
 
 def test_percentiles_are_those_of_the_sorted_requests():
@@ -249,6 +271,7 @@ def test_the_scenario_holds_what_the_trace_shows(tmp_path):
     assert workload["success_fraction"] == pytest.approx(0.8)
     assert workload["minute_peak_output_ratio"] == pytest.approx(90 / 55)
     assert workload["arrival_cv"] == pytest.approx(0.5)
+    assert workload["sizing_statistic"] == "attained"
     assert result.tables["periods"]["period"].tolist() == ["2027-Q2", "2027-Q3"]
     assert result.tables["periods"]["start_date"].tolist() == ["2027-04-01", "2027-07-01"]
     assert result.tables["demand"]["requests_per_s"].tolist() == pytest.approx([5 / 121] * 2)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from planner.performance.clocks import NOMINAL, HeldClock
-from planner.performance.pool_caps import LEAST_CAP, POOL, cap_at, highest_load, pool_caps
+from planner.performance.pool_caps import LEAST_CAP, POOL, SIZES, cap_at, highest_share, pool_caps
 from planner.performance.queueing import Pool, latency_under_load
 from planner.performance.roofline_constants import roofline_constants
 
@@ -68,7 +68,9 @@ def one_shape(**values) -> pd.DataFrame:
         "generated_tokens": 101.0,
         "queued": True,
         "prompt_scv": 1.0,
-        "arrival_dispersion": 1.0,
+        "burst_dispersion": 1.0,
+        "minute_cv": 0.0,
+        "asked_requests_per_s": 5.0,
     }
     return pd.DataFrame([shape | values])
 
@@ -84,16 +86,14 @@ def caps_of(constants, point=None, shape=None, clocks=(NOMINAL,), budgets=BUDGET
 
 
 def test_larger_pools_carry_more_of_the_same_rate(constants):
-    caps = caps_of(constants, shape=one_shape(arrival_dispersion=4.0))["utilisation_cap_fraction"]
+    caps = caps_of(constants, shape=one_shape(burst_dispersion=4.0))["utilisation_cap_fraction"]
     assert (np.diff(caps) >= 0).all()
     assert caps.iloc[-1] > 1.1 * caps.iloc[0]
 
 
 def test_bursts_and_a_tighter_target_cost_load(constants):
     usual = caps_of(constants)["utilisation_cap_fraction"].to_numpy()
-    bursty = caps_of(constants, shape=one_shape(arrival_dispersion=20.0))[
-        "utilisation_cap_fraction"
-    ].to_numpy()
+    bursty = caps_of(constants, shape=one_shape(burst_dispersion=20.0))["utilisation_cap_fraction"].to_numpy()
     tight = caps_of(constants, shape=one_shape(tpot_ms=35.0))["utilisation_cap_fraction"].to_numpy()
     near = caps_of(constants, budgets=BUDGETS.assign(ttft_budget_ms=300.0))[
         "utilisation_cap_fraction"
@@ -146,16 +146,37 @@ def test_stated_waiting_has_no_caps(constants):
     assert caps_of(constants, shape=one_shape(queued=False)).empty
 
 
-def test_highest_load_stops_at_the_first_break():
-    slack = np.array([[0.1, -0.1, 0.1], [0.2, 0.1, 0.05], [-0.1, 0.1, 0.1]])
-    assert highest_load(slack, np.array([0.2, 0.6, 1.0])).tolist() == pytest.approx([0.4, 1.0, LEAST_CAP])
+def test_highest_share_is_where_the_slack_ends_and_never_falls_with_size():
+    ends = np.where(SIZES < 8, 0.3, 0.25)[None, :]
+    found = highest_share(lambda share: ends - share, 1)
+    assert found == pytest.approx(np.full((1, len(SIZES)), 0.3), rel=0.005)
+    assert (highest_share(lambda share: 1.0 - share, 2) == 1.0).all()
+    assert (highest_share(lambda share: -share, 1) == LEAST_CAP).all()
+
+
+def test_the_swing_of_minutes_costs_load_in_pools_of_any_size(constants):
+    usual, swinging = (
+        caps_of(constants, shape=one_shape(minute_cv=value))["utilisation_cap_fraction"].to_numpy()
+        for value in (0.0, 0.5)
+    )
+    assert (swinging < usual).all()
+    assert swinging[-1] < 0.8 * usual[-1]
+
+
+def test_bursts_matter_less_to_a_pool_that_sees_more_of_them(constants):
+    usual, bursty = (
+        caps_of(constants, shape=one_shape(burst_dispersion=value))["utilisation_cap_fraction"].to_numpy()
+        for value in (1.0, 20.0)
+    )
+    assert bursty[0] < 0.5 * usual[0]
+    assert bursty[-1] > 0.9 * usual[-1]
 
 
 def test_cap_between_sizes_is_that_of_the_smaller_one(constants):
-    caps = caps_of(constants, shape=one_shape(arrival_dispersion=4.0))
+    caps = caps_of(constants, shape=one_shape(burst_dispersion=4.0))
     pools = caps[POOL].drop_duplicates().iloc[[0, 0, 0]].reset_index(drop=True)
     by_size = caps.set_index("replicas")["utilisation_cap_fraction"]
-    assert cap_at(caps, pools, np.array([1.0, 5.0, 1e5])).tolist() == pytest.approx(
-        [by_size[1], by_size[4], by_size[1024]]
+    assert cap_at(caps, pools, np.array([1.0, 5.9, 1e5])).tolist() == pytest.approx(
+        [by_size[1], by_size[5], by_size[1024]]
     )
     assert cap_at(caps, pools.assign(workload="other"), np.ones(3)).tolist() == [1.0, 1.0, 1.0]

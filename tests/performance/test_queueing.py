@@ -100,3 +100,12 @@ def test_percentile_of_the_wait_agrees_with_a_simulated_queue():
     waits = single_server(np.random.default_rng(7), 6.0, 0.1, 60_000)[2_000:]
     found = latency_under_load(pool(prompt_scv=1.0, first_token_s=0.0), 6.0)
     assert float(found.ttft.quantile(0.95)) == pytest.approx(np.quantile(waits, 0.95), rel=0.1)
+
+
+def test_a_router_that_counts_keeps_prompts_from_answers_while_replicas_are_idle():
+    light = latency_under_load(pool(replicas=np.array([1.0, 64.0])), 0.1)
+    # Of 0.1/s x 2.1 s = 0.21 requests a replica, 64 replicas always have an idle one: nothing is met.
+    assert float((light.tpot.floor + light.tpot.mean)[1]) == pytest.approx(0.02)
+    assert float((light.tpot.floor + light.tpot.mean)[0]) == pytest.approx(0.02 / (1 - 0.01))
+    heavy = latency_under_load(pool(replicas=np.array([1.0, 64.0])), 5.0)
+    assert np.ptp(heavy.tpot.mean) == pytest.approx(0.0, abs=1e-6)

@@ -66,9 +66,13 @@ def test_what_is_said_beside_a_number_is_shown(column, value):
 
 
 def test_what_no_figure_reads_is_shown_beside_its_source():
-    stated = case(workloads=[workload(arrival_cv=1.3)])
+    desk = {"service_class": "desk", "meaning": "a help desk", "ttft_ms": 9000, "percentile": "p90", **SAID}
+    stated = case(
+        workloads=[workload(service_class="desk")],
+        service_classes=[desk | {"deferral_h": 0, "availability_fraction": 0.9}],
+    )
     said = provenance_frame(stated, frames()).set_index(["table", "key"])
-    assert said.loc[("workloads", "chat"), "stated"] == "arrival_cv 1.3"
+    assert said.loc[("service_classes", "desk"), "stated"] == "meaning a help desk; availability_fraction 0.9"
 
 
 def test_a_table_that_no_plan_reads_is_said():

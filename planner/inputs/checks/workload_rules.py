@@ -169,6 +169,21 @@ def mean_is_no_size_for_slow_starts(view: View) -> Iterator[Finding]:
         yield workloads.fault(at, "sizing_statistic", message)
 
 
+def attained_needs_its_swing(view: View) -> Iterator[Finding]:
+    """Yield workloads sized on what is attained over the hour that state no swing of it, no target, or a wait."""
+    workloads = view["workloads"]
+    asked = workloads.frame["sizing_statistic"].eq("attained")
+    targeted = np.logical_or.reduce([target_of(view, name).notna() for name in TARGETS])
+    for at in rows_where(workloads, asked & workloads.frame["arrival_cv"].isna()):
+        yield workloads.fault(
+            at, "arrival_cv", "needed, because capacity is sized on what is attained over the hour"
+        )
+    untold = asked & (~targeted | workloads.frame["waiting_ms"].notna())
+    for at in rows_where(workloads, untold):
+        message = "attained needs a latency target and a blank waiting_ms: what waits is then computed"
+        yield workloads.fault(at, "sizing_statistic", message)
+
+
 def optional_demand_has_a_value(view: View) -> Iterator[Finding]:
     """Yield workloads whose optional demand would never be served, because it is worth nothing."""
     if view.settings.objective != "cost":
@@ -238,6 +253,10 @@ RULES = (
     ),
     Rule(sizing_has_its_ratios, ("workloads.sizing_statistic", "workloads.minute_p99_input_ratio")),
     Rule(mean_is_no_size_for_slow_starts, (*TARGET_COLUMNS, "workloads.sizing_statistic")),
+    Rule(
+        attained_needs_its_swing,
+        (*TARGET_COLUMNS, "workloads.sizing_statistic", "workloads.arrival_cv", "workloads.waiting_ms"),
+    ),
     Rule(priority_has_ranks, ("workloads.priority", "workloads.must_serve_fraction")),
     Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
 )

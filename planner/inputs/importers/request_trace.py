@@ -17,8 +17,12 @@ MOST_TOKENS = 10_000_000
 GRID_CELLS = int(math.log(MOST_TOKENS) / math.log(GRID_RATIO)) + 1
 MINUTE_US = 60_000_000
 MINUTES_PER_HOUR = 60
-WINDOWS_PER_MINUTE = 6
-WINDOW_US = MINUTE_US // WINDOWS_PER_MINUTE
+SECONDS_PER_MINUTE = 60
+SECONDS_PER_WINDOW = 10
+SECOND_US = MINUTE_US // SECONDS_PER_MINUTE
+BUSY_SHARE = 0.1
+LEAST_BUSY_MINUTES = 3
+"""One busy minute says little of its own bursts: its windows are six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,14 @@ class TraceSummary:
         99th percentile of the complete minutes, each over the mean of its hour; at least 1, at most the peak.
     arrival_cv
         Standard deviation of requests per minute over the mean of its hour; nan with fewer than two minutes.
+    input_cv
+        The same of prompt tokens per minute.
     arrival_dispersion
         Variance over mean of requests per ten seconds around the mean of their minute; nan with fewer than two minutes.
+    arrival_dispersion_1s
+        The same of requests per second.
+    busy_dispersion, busy_dispersion_1s
+        The same two inside the busiest tenth of the minutes, at least ``LEAST_BUSY_MINUTES`` of them.
     count, input_tokens, output_tokens
         Joint histogram of completed requests, arrays (input cell, output cell).
     """
@@ -73,7 +83,11 @@ class TraceSummary:
     p99_input_ratio: float
     p99_output_ratio: float
     arrival_cv: float
+    input_cv: float
     arrival_dispersion: float
+    arrival_dispersion_1s: float
+    busy_dispersion: float
+    busy_dispersion_1s: float
     count: np.ndarray
     input_tokens: np.ndarray
     output_tokens: np.ndarray
@@ -98,7 +112,7 @@ class RequestTrace:
         self.requests = 0
         self.failed = 0
         self._minutes: dict[int, np.ndarray] = {}
-        self._windows: Counter[int] = Counter()
+        self._seconds: Counter[int] = Counter()
         self._lengths: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
         self._grid = np.zeros((3, GRID_CELLS * GRID_CELLS))
 
@@ -118,7 +132,7 @@ class RequestTrace:
         self.first_us = first if self.first_us is None else min(self.first_us, first)
         self.last_us = last if self.last_us is None else max(self.last_us, last)
         self._add_minutes((time_us - self.origin_us) // MINUTE_US, input_tokens, output_tokens)
-        self._add_windows((time_us - self.origin_us) // WINDOW_US)
+        self._add_seconds((time_us - self.origin_us) // SECOND_US)
         done = output_tokens > 0
         self.failed += int((~done).sum())
         self._add_lengths(input_tokens[done], output_tokens[done])
@@ -131,9 +145,9 @@ class RequestTrace:
         for name, row in zip(names.tolist(), sums, strict=True):
             self._minutes[name] = self._minutes.get(name, np.zeros(3)) + row
 
-    def _add_windows(self, window: np.ndarray) -> None:
-        names, counts = np.unique(window, return_counts=True)
-        self._windows.update(dict(zip(names.tolist(), counts.tolist(), strict=True)))
+    def _add_seconds(self, second: np.ndarray) -> None:
+        names, counts = np.unique(second, return_counts=True)
+        self._seconds.update(dict(zip(names.tolist(), counts.tolist(), strict=True)))
 
     def _add_lengths(self, input_tokens: np.ndarray, output_tokens: np.ndarray) -> None:
         for counter, lengths in zip(self._lengths, (input_tokens, output_tokens), strict=True):
@@ -150,6 +164,11 @@ class RequestTrace:
         minutes = self._complete_minutes()
         peaks, cv = minute_ratios(minutes)
         grid = self._grid.reshape(3, GRID_CELLS, GRID_CELLS)
+        second = self._complete_seconds(len(minutes))
+        window = second.reshape(
+            len(minutes), SECONDS_PER_MINUTE // SECONDS_PER_WINDOW, SECONDS_PER_WINDOW
+        ).sum(axis=2)
+        busy = busiest(minutes[:, 0])
         return TraceSummary(
             requests=self.requests,
             failed=self.failed,
@@ -164,7 +183,11 @@ class RequestTrace:
             p99_input_ratio=min(minute_percentile(minutes, 1), peaks[1]),
             p99_output_ratio=min(minute_percentile(minutes, 2), peaks[2]),
             arrival_cv=cv,
-            arrival_dispersion=dispersion_in_minutes(self._complete_windows(len(minutes))),
+            input_cv=input_cv(minutes),
+            arrival_dispersion=dispersion_in_minutes(window),
+            arrival_dispersion_1s=dispersion_in_minutes(second),
+            busy_dispersion=dispersion_in_minutes(window[busy]),
+            busy_dispersion_1s=dispersion_in_minutes(second[busy]),
             count=grid[0],
             input_tokens=grid[1],
             output_tokens=grid[2],
@@ -181,13 +204,23 @@ class RequestTrace:
                 minutes[name] = row
         return minutes
 
-    def _complete_windows(self, minutes: int) -> np.ndarray:
-        """Return requests per window of each complete minute, array (minute, window)."""
-        counts = np.zeros(minutes * WINDOWS_PER_MINUTE)
-        for name, count in self._windows.items():
+    def _complete_seconds(self, minutes: int) -> np.ndarray:
+        """Return requests per second of each complete minute, array (minute, second)."""
+        counts = np.zeros(minutes * SECONDS_PER_MINUTE)
+        for name, count in self._seconds.items():
             if 0 <= name < len(counts):
                 counts[name] = count
-        return counts.reshape(minutes, WINDOWS_PER_MINUTE)
+        return counts.reshape(minutes, SECONDS_PER_MINUTE)
+
+
+def busiest(requests: np.ndarray) -> np.ndarray:
+    """Return which minutes are the busiest ``BUSY_SHARE``, most requests first.
+
+    >>> busiest(np.array([1.0, 5.0, 2.0, 4.0])).tolist()
+    [1, 3, 2]
+    """
+    count = max(round(BUSY_SHARE * len(requests)), LEAST_BUSY_MINUTES)
+    return np.argsort(-requests, kind="stable")[:count]
 
 
 def dispersion_in_minutes(windows: np.ndarray) -> float:
@@ -227,6 +260,18 @@ def minute_ratios(minutes: np.ndarray) -> tuple[tuple[float, float, float], floa
     busiest = minutes.argmax(axis=0)
     peaks = tuple(max(float(relative[row, column]), 1.0) for column, row in enumerate(busiest))
     return (peaks[0], peaks[1], peaks[2]), float(np.std(relative[means[:, 0] > 0, 0]))
+
+
+def input_cv(minutes: np.ndarray) -> float:
+    """Return the standard deviation of prompt tokens per minute, each over the mean of its hour.
+
+    >>> input_cv(np.array([[1.0, 10.0, 5.0], [1.0, 30.0, 5.0]]))
+    0.5
+    """
+    if len(minutes) < 2:
+        return math.nan
+    relative, means = over_hours(minutes)
+    return float(np.std(relative[means[:, 1] > 0, 1]))
 
 
 def over_hours(minutes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -25,6 +25,7 @@ from planner.inputs.importers.importer import ImportResult, Option, Rejections
 from planner.inputs.importers.length_shapes import length_shapes
 from planner.inputs.importers.request_trace import TraceSummary
 from planner.tables import TABLES
+from planner.tables.demand import SIZING
 
 MONTHS_PER_PERIOD = 3
 
@@ -54,6 +55,8 @@ class TraceOptions:
         Per year, as a fraction.
     scale_up_delay
         Seconds until a started replica serves; None = not stated.
+    sizing
+        Minute of an hour that capacity is sized on (workloads.sizing_statistic).
     """
 
     workload: str = ""
@@ -70,6 +73,7 @@ class TraceOptions:
     sites: tuple[str, ...] = ()
     discount_rate: float = 0.08
     scale_up_delay: float | None = None
+    sizing: str = "attained"
 
 
 def scenario_from_trace(
@@ -137,6 +141,8 @@ def check_keys(options: TraceOptions) -> None:
             if name not in known:
                 message = f"not in the shipped catalogue{nearest(name, known)}"
                 faults.append(Fault(option, message, value=name))
+    if options.sizing not in SIZING:
+        faults.append(Fault("sizing", f"must be one of {', '.join(SIZING)}", value=options.sizing))
     if faults:
         raise InputError(faults)
 
@@ -157,9 +163,14 @@ def _workload_row(trace: TraceSummary, options: TraceOptions, workload: str) -> 
         "minute_peak_output_ratio": trace.peak_output_ratio,
         "minute_p99_input_ratio": trace.p99_input_ratio,
         "minute_p99_output_ratio": trace.p99_output_ratio,
+        "sizing_statistic": "" if math.isnan(trace.arrival_cv) else options.sizing,
         "scale_up_delay_s": math.nan if options.scale_up_delay is None else options.scale_up_delay,
         "arrival_cv": trace.arrival_cv,
+        "input_cv": trace.input_cv,
         "arrival_dispersion": trace.arrival_dispersion,
+        "arrival_dispersion_1s": trace.arrival_dispersion_1s,
+        "busy_dispersion": trace.busy_dispersion,
+        "busy_dispersion_1s": trace.busy_dispersion_1s,
         "prompt_scv": trace.input_length.scv,
         "priority": 1,
         "must_serve_fraction": 1.0,
@@ -262,8 +273,10 @@ def _statistics(trace: TraceSummary, path: Path, rejections: Rejections) -> tupl
     peaks = (
         f"busiest minute over the mean of its hour: requests {trace.peak_request_ratio:.2f}, "
         f"input tokens {trace.peak_input_ratio:.2f}, output tokens {trace.peak_output_ratio:.2f}; "
-        f"variation of requests per minute {trace.arrival_cv:.2f} ({trace.complete_minutes:,} minutes); "
-        f"variance over mean in ten seconds {trace.arrival_dispersion:.2f} (1 = Poisson)"
+        f"variation of requests per minute {trace.arrival_cv:.2f}, of prompt tokens {trace.input_cv:.2f} "
+        f"({trace.complete_minutes:,} minutes); "
+        f"variance over mean in ten seconds {trace.arrival_dispersion:.2f}, in one {trace.arrival_dispersion_1s:.2f} "
+        f"(1 = Poisson); in the busiest minutes {trace.busy_dispersion:.2f} and {trace.busy_dispersion_1s:.2f}"
     )
     return (*notes, peaks)
 
@@ -282,6 +295,11 @@ def _assumptions(
         f"region {options.region}, hours of the day from profile {options.profile}",
         f"to choose among: {where}, {chosen}",
     ]
+    if trace.complete_minutes >= 2 and options.sizing == "attained":
+        notes.append(
+            "sized so that the percentile of the targets holds over all requests of an hour, busy minutes and bursts "
+            "included; with sizing peak it holds in the busiest minute alone, which takes more"
+        )
     if trace.failed:
         notes.append("failed requests load the fleet like completed ones and give no effective tokens")
     return tuple(notes)
@@ -303,5 +321,10 @@ TRACE_OPTIONS = (
     Option("offers", "catalogue offers to choose among; blank = all on-demand ones at the sites", "list", ()),
     Option("sites", "catalogue sites to choose among; blank = the nearest cloud sites", "list", ()),
     Option("discount_rate", "per year, as a fraction", "number", TraceOptions().discount_rate),
+    Option(
+        "sizing",
+        "minute that capacity is sized on: attained (the percentile over all requests of the hour), peak, p99 or mean",
+        default=TraceOptions().sizing,
+    ),
     Option("scale_up_delay", "seconds until a started replica serves; blank = not stated", "number"),
 )

@@ -91,10 +91,13 @@ def busy_unit(facts: Facts, points: pd.DataFrame, rows: pd.DataFrame) -> pd.Data
 
 
 def sized_minute(workload: pd.DataFrame, side: str) -> pd.Series:
-    """Return the minute that capacity is sized on over the mean of its hour: busiest, 99th percentile, or the mean."""
+    """Return the minute that capacity is sized on over the mean of its hour: busiest, 99th percentile, or the mean.
+
+    Where the percentile is attained over the hour, the caps of the pools see to its busy minutes: the size is the mean.
+    """
     asked = workload["sizing_statistic"].fillna("peak")
     ratio = workload[f"minute_peak_{side}_ratio"].where(asked.ne("p99"), workload[f"minute_p99_{side}_ratio"])
-    return ratio.where(asked.ne("mean"), 1.0)
+    return ratio.where(~asked.isin(["mean", "attained"]), 1.0)
 
 
 def request_tokens(facts: Facts) -> pd.DataFrame:
