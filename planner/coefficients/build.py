@@ -12,7 +12,7 @@ from planner.coefficients.bundle import Coefficients
 from planner.coefficients.electricity import bill_cost
 from planner.coefficients.electricity.bill_energy import energy_price_by_cell
 from planner.coefficients.electricity.bill_tiers import LADDER_MONTH
-from planner.coefficients.electricity.billing import CHARGE_MONTH, billing
+from planner.coefficients.electricity.billing import CHARGE_MONTH, billing, owed_when_open
 from planner.coefficients.electricity.peak_hours import window_peaks
 from planner.coefficients.facility import (
     bridging,
@@ -86,6 +86,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     bridge = bridging.bridging(scenario, periods)
     builds = site.build_columns(hall, periods)
     opened = site.openings(scenario, periods, limits, bill, bridge.stands)
+    bill = owed_when_open(bill, opened)
     changes = retrofit.retrofit_columns(scenario, periods)
     colo = colocation.colocation(scenario, periods, opened)
     block_prices = block_means(assigned, prices, ["site"], "price_per_kwh")

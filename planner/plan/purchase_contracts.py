@@ -17,6 +17,18 @@ def paid_on(frames: Mapping[str, pd.DataFrame], line: str, *by: str) -> pd.Serie
     return own.groupby(list(by))["amount"].sum()
 
 
+def first_deliveries(frames: Mapping[str, pd.DataFrame]) -> pd.Series:
+    """Return the day by which the hall of each site must take its first hardware, of sites that any is ordered for."""
+    orders = frames["orders"]
+    return orders[orders["hall_ready_date"].notna()].groupby("site")["hall_ready_date"].min()
+
+
+def earlier(days: pd.Series, others: pd.Series) -> pd.Series:
+    """Return the earlier of two days by label, on the index of the first; a blank is later than any."""
+    other = pd.Series(others.reindex(days.index).to_numpy("datetime64[ns]"), index=days.index)
+    return days.where(other.isna() | (days <= other), other)
+
+
 def rent_rows(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return a row per site whose hall is rented: rent of what stands and of what is contracted and not used.
 
@@ -35,8 +47,7 @@ def rent_rows(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
         .groupby("site")
         .max()
     )
-    orders = frames["orders"]
-    taken = orders[orders["hall_ready_date"].notna()].groupby("site")["hall_ready_date"].min()
+    taken = first_deliveries(frames)
     standing = scenario.tables["fleet"]["site"].unique()
     first = c.periods["start_date"].iloc[0]
     days = []

@@ -9,7 +9,15 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.coefficients.fleet import COMMITTED, STAND
 from planner.inputs import Scenario
-from planner.plan.purchase_contracts import energy_rows, generator_rows, paid_on, rent_rows, token_rows
+from planner.plan.purchase_contracts import (
+    earlier,
+    energy_rows,
+    first_deliveries,
+    generator_rows,
+    paid_on,
+    rent_rows,
+    token_rows,
+)
 
 KIND_LINES: Mapping[str, tuple[str, ...]] = {
     "hardware": (
@@ -190,13 +198,16 @@ def _modules(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFram
 
 
 def _openings(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return a row per site that the plan opens at a cost: what opening costs, and its fixed costs from then on."""
+    """Return a row per site that the plan opens at a cost: what opening costs, and its fixed costs from then on.
+
+    It opens with its first period open, or with the first delivery there, whichever is earlier.
+    """
     once, fixed = paid_on(frames, "site_opening", "site"), paid_on(frames, "site_fixed", "site")
     both = once.add(fixed, fill_value=0.0)
     state = frames["sites"]
     opened = state[(state["open_fraction"] > 1e-6) & state["site"].isin(both.index)]
     first = opened.drop_duplicates("site").set_index("site")["period"].reindex(both.index)
-    day = first.map(c.periods["start_date"])
+    day = earlier(first.map(c.periods["start_date"]), first_deliveries(frames))
     return pd.DataFrame(
         {
             "kind": "site opening",

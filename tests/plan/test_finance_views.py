@@ -14,7 +14,7 @@ from planner.inputs import Settings
 from planner.pipeline import RunOptions, run_plan
 from planner.plan.audit.clock import walked_periods
 from planner.plan.finance.accounting import OPERATING
-from planner.plan.finance.case import investment_frame, life_frame
+from planner.plan.finance.case import investment_frame, life_frame, residual_rows
 
 YEARS = pd.DataFrame(
     {"period": ["2027", "2028"], "start_years": [0.0, 1.0], "years": 1.0, "running_years": [0.5, 1.5]}
@@ -28,6 +28,26 @@ def flows(rate: float, *rows: tuple[str, str, str, float]) -> pd.DataFrame:
     start = table["period"].map({"2027": 0.0, "2028": 1.0})
     years = start + table["timing"].map({"start": 0.0, "mid": 0.5, "end": 1.0})
     return table.assign(discounted=table["amount"] * (1.0 + rate) ** -years, baseline="rent everything")
+
+
+@pytest.mark.parametrize(
+    ("bare", "credit", "share"),
+    [
+        (-50.0, 100.0, 0.5),
+        (1e-7, 100.0, np.nan),
+        (-1e-7, 100.0, np.nan),
+        (-1e-7, 1e-7, np.nan),
+        (-50.0, -100.0, np.nan),
+        (50.0, -100.0, 0.5),
+        (-1e-7, 2e-9, np.nan),
+    ],
+)
+def test_the_rounding_of_sums_is_no_residual_at_which_npv_turns(bare, credit, share):
+    """A plan that is its own baseline saves nothing: what is left of the sums has no share."""
+    saving = pd.DataFrame({"residual": [False, False, False, True], "discounted": [1e6, -1e6, bare, credit]})
+    found = residual_rows(saving, "USD")[1]
+    assert found[1] == pytest.approx(share, nan_ok=True)
+    assert (found[4] == "") == np.isfinite(share)
 
 
 def case_of(rate: float) -> pd.Series:

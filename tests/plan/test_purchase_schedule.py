@@ -14,10 +14,13 @@ from small_scenarios import (
     SAID,
     cloud,
     demand,
+    demand_charge,
+    energy,
     hall,
     one_year,
     point,
     purchase,
+    rental,
     scenario,
     shape,
     solved,
@@ -245,3 +248,28 @@ def test_a_hall_is_rented_from_the_first_delivery_where_its_contract_begins_late
         dates = ["order_by_date", "delivery_date", "ready_date", "in_service_date"]
         late.loc[late["kind"] == kind, dates] = pd.Timestamp("2027-06-01")
         assert fails(plan, "purchase_dates", "purchases", late)
+
+
+def test_a_site_opens_for_a_delivery_before_its_first_period_with_power():
+    """Power comes in June, inside a half-year: boxes are tested in June and serve, with the site open, from July."""
+    halves = [
+        {"period": name, "start_date": day, "months": 6}
+        for name, day in (("h1", "2027-01-01"), ("h2", "2027-07-01"))
+    ]
+    least = demand_charge("at least", 2.0, minimum_kw=30)
+    tables = {
+        "periods": halves,
+        "sites": [hall(fixed_cost_per_year=10), cloud()],
+        "site_power": [{"site": "hall", "from_date": "2027-05-20", "usable_kw": 100}],
+        "tariffs": [energy(), least],
+        "offers": [purchase(install_weeks=4, price=9_000), rental(price=5.0)],
+        "demand": demand(["h1", "h2"], 2.0),
+    }
+    plan = solved(scenario(tables))
+    assert audit_plan(plan).passed
+    rows = plan["purchases"].set_index("kind")
+    delivered = rows.loc["hardware", "delivery_date"]
+    assert str(delivered.date()) == "2027-06-03"
+    assert rows.loc["site opening", "in_service_date"] == delivered
+    bills = plan["costs"].query("line == 'demand_charge'").set_index("period")["amount"]
+    assert bills.to_dict() == {"h2": pytest.approx(6 * 30 * 2.0)}

@@ -194,11 +194,28 @@ def floored_sites(bill: Billing) -> set[str]:
     return set(owed.loc[owed["amount"] > 0, "site"]) | set(floors)
 
 
+def owed_when_open(bill: Billing, openings: pd.DataFrame) -> Billing:
+    """Return the bill without floors and earlier peaks in periods in which a site that owes them cannot be open.
+
+    Parameters
+    ----------
+    openings
+        site, period in which a site that costs something by being open can be (:func:`site.openings`).
+    """
+    charges = bill.charges
+    can = pd.MultiIndex.from_frame(openings[["site", "period"]])
+    closed = ~pd.MultiIndex.from_frame(charges[["site", "period"]]).isin(can)
+    closed &= charges["site"].isin(floored_sites(bill)).to_numpy(bool)
+    owed = {name: charges[name].where(~closed, 0.0) for name in ("floor_kw", "history_kw")}
+    return replace(bill, charges=charges.assign(**owed))
+
+
 __all__ = [
     "CHARGE_MONTH",
     "Billing",
     "billing",
     "floored_sites",
+    "owed_when_open",
     "site_charges",
     "site_meters",
 ]

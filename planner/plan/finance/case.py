@@ -49,7 +49,7 @@ def investment_frame(
         saved = float(other["discounted"].sum()) - cost
         measures = [
             ("NPV", saved, currency, "present value of cost avoided - cost", ""),
-            *_residual_rows(saving, saved, currency),
+            *residual_rows(saving, currency),
             ("IRR", irr, "fraction/year", "rate at which NPV is zero", no_rate),
             *_payback_rows(saving),
             (
@@ -94,21 +94,23 @@ def convention(scenario: Scenario) -> str:
     return f"{rate}, running cost at the {TIMING[settings.discount_timing]}"
 
 
-def _residual_rows(
-    saving: pd.DataFrame, worth: float, currency: str
-) -> list[tuple[str, float, str, str, str]]:
-    """Return NPV without residual credit, and the share of the credit at which NPV is zero."""
+def residual_rows(saving: pd.DataFrame, currency: str) -> list[tuple[str, float, str, str, str]]:
+    """Return NPV without residual credit, and the share of the credit at which NPV is zero.
+
+    What both plans pay alike is no saving: what is left of it, below 1e-9 of all that is paid, is rounding.
+    """
+    worth = float(saving["discounted"].sum())
     credit = float(saving.loc[saving["residual"], "discounted"].sum())
     bare = worth - credit
+    least = 1e-9 * float(saving["discounted"].abs().sum())
     share, why = np.nan, "no residual value differs"
-    # What both plans pay alike is no saving: only its rounding is left.
-    if abs(credit) > 1e-9 * float(saving["discounted"].abs().sum()):
+    if abs(credit) > least:
         share = -bare / credit
         why = (
             "worth it without any residual value"
-            if bare >= 0.0 and credit > 0.0
+            if bare >= -least and credit > 0.0
             else "not worth it at any residual value"
-            if bare < 0.0 and credit < 0.0
+            if bare < -least and credit < 0.0
             else ""
         )
     return [

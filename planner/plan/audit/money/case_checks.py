@@ -93,8 +93,9 @@ def _measures(saving: pd.DataFrame, cost: float, invested: float, irr: float) ->
     worth = float(saving["discounted"].sum())
     credit = float(saving.loc[saving["residual"], "discounted"].sum())
     bare, share = worth - credit, np.nan
-    turns = (bare < 0.0) == (credit > 0.0)
-    if turns and abs(credit) > 1e-9 * float(saving["discounted"].abs().sum()):
+    rounding = 1e-9 * float(saving["discounted"].abs().sum())
+    turns = (bare < -rounding) == (credit > 0.0)
+    if turns and abs(credit) > rounding:
         share = -bare / credit
     at_rate = np.nan
     if np.isfinite(irr):

@@ -203,9 +203,9 @@ def _started(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
     """Return the first days of openings, contracts, generators and token services beside those counted from the tables
     and the plan.
 
-    A site opens with its first period open; an energy contract begins when it says, or has always been; a generator is
-    asked for its lead time before its first period; a hall is rented from the contract's day or the first delivery
-    there, whichever is earlier, or from the start where something stands.
+    A site opens with its first period open, or for the first delivery before it; an energy contract begins when it
+    says, or has always been; a generator is asked for its lead time before its first period; a hall is rented from the
+    contract's day or the first delivery there, whichever is earlier, or from the start where something stands.
     """
     periods, tables = books.facts.periods, books.facts.scenario.tables
     first = periods["start_date"].iloc[0]
@@ -215,6 +215,11 @@ def _started(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
         day = periods["start_date"][row["period"]]
         held = found.get(("site opening", row["site"]), ("", day))[1]
         found["site opening", row["site"]] = ("in_service_date", min(held, day))
+    orders = books["orders"]
+    for row in orders[orders["hall_ready_date"].notna()].to_dict("records"):
+        name, held = found.get(("site opening", row["site"]), ("", row["hall_ready_date"]))
+        if name:
+            found["site opening", row["site"]] = (name, min(held, row["hall_ready_date"]))
     for row in tables["ppas"].to_dict("records"):
         found["energy contract", row["ppa"]] = (
             "in_service_date",
@@ -235,7 +240,7 @@ def _started(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
     for offer, periods_used in books.api.groupby("api_offer")["period"]:
         day = min(periods["start_date"][period] for period in periods_used)
         found["token service", str(offer)] = ("in_service_date", day)
-    orders, contracts = books["orders"], books["colo_contracts"]
+    contracts = books["colo_contracts"]
     for site in stated.loc[stated["kind"] == "colocation", "site"]:
         taken = orders.loc[(orders["site"] == site) & orders["hall_ready_date"].notna(), "hall_ready_date"]
         signed = contracts.loc[contracts["site"] == site, "start_date"]
