@@ -216,7 +216,7 @@ class Settings(BaseModel):
         description="speed of your engines relative to the reference tuning",
     )
     rate_confidence: float = Field(
-        default=0.5,
+        default=0.6,
         ge=0.5,
         lt=1,
         description="probability that the true rate of an estimated point is at least the planned one: 0.5 plans with "

@@ -75,6 +75,8 @@ class Correction:
         Measured rows of the configuration, (n,).
     nearest
         Position in the evidence of the row with the largest weight, (n, m); -1 without rows.
+    cut
+        By what ratio the rate was cut to the best ever measured; 1 = not.
     """
 
     speed_log: Array
@@ -84,6 +86,7 @@ class Correction:
     weight: Array
     rows: Array
     nearest: Array
+    cut: Array
 
     @property
     def anchored(self) -> Array:
@@ -223,6 +226,7 @@ class Anchoring:
             zero.copy(),
             np.zeros(len(replicas), dtype=int),
             np.full(grid.shape, -1),
+            np.ones(grid.shape),
         )
         for key, places in replicas.groupby(CONFIGURATION, sort=False).indices.items():
             own = dict(zip(CONFIGURATION, key, strict=True))

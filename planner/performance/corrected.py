@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from planner.performance.anchoring import Anchoring, Correction
+from planner.performance.ceiling import beyond_ceiling
 from planner.performance.deployment import Array, Deployments
 from planner.performance.evidence import evidence
 from planner.performance.frame import as_text
@@ -119,7 +120,8 @@ def corrected_loop(
 ) -> tuple[Timing, Array, Correction]:
     """Return closed-loop timing by the corrected roofline, the first token without queue, and the correction.
 
-    Speed and first token have residuals of their own; the rate follows from both (Little's law).
+    Speed and first token have residuals of their own; the rate follows from both (Little's law). A rate beyond the best
+    ever measured (``ceiling``) with no rows behind it is cut: all its times are longer.
     """
     constants = rates.anchoring.constants
     plain = closed_loop(deployment, grid, lengths, constants)
@@ -129,8 +131,11 @@ def corrected_loop(
     ttft = plain.ttft_s * ratio
     in_front = constants.first_token_queue_ratio * np.maximum(grid - 1.0, 0.0) * plain.prefill_s
     rate = grid / (ttft + np.maximum(lengths.generated - 1.0, 0.0) * fast.tpot_s)
-    timing = Timing(ttft, fast.tpot_s, rate, fast.prefill_s, fast.step_s)
-    return timing, (plain.ttft_s - in_front) * ratio, found
+    beyond = beyond_ceiling(rows, rate, lengths.uncached + lengths.generated, found.anchored)
+    timing = Timing(
+        ttft * beyond, fast.tpot_s * beyond, rate / beyond, fast.prefill_s * beyond, fast.step_s * beyond
+    )
+    return timing, (plain.ttft_s - in_front) * ratio * beyond, replace(found, cut=beyond)
 
 
 def at_points(values: Array, grid: Array, points: pd.DataFrame) -> Array:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.performance.anchoring import Correction
 from planner.performance.candidates import accepts
+from planner.performance.ceiling import cut_text
 from planner.performance.corrected import Rates, corrected_loop, correction_at, evidence_text
 from planner.performance.deployment import Array, Deployments, deployments
 from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, as_text, frontier
@@ -195,6 +196,7 @@ def with_provenance(
     """Return points of ``flatten`` with provider, errors and source; ``found`` is the correction of each point."""
     constants = rates.anchoring.constants
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
+    points = points.assign(basis=points["basis"] + cut_text(family, found.cut))
     fitted = (family["fit_rows"].fillna(0.0) > 0) & (family["measured_rows"].fillna(0.0) > 0)
     anchored = pd.Series(found.anchored, index=points.index)
     points = points.assign(

@@ -12,6 +12,7 @@ from planner.inputs.scenario import Scenario
 from planner.performance.activity import with_activity
 from planner.performance.aiconfigurator_points import database_points
 from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
+from planner.performance.ceiling import best_measured, with_ceiling
 from planner.performance.clock_choice import with_clock_choices
 from planner.performance.clocks import NOMINAL, HeldClock, clocks_in_use
 from planner.performance.corrected import Rates, with_prior
@@ -62,6 +63,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     measured, measured_refused = measured_points(scenario.tables, shapes, products, engines, constants)
     usable, pair_refused = replicas(scenario, workloads)
     usable = with_prior(usable, scenario.tables, constants)
+    usable = with_ceiling(usable, best_measured(scenario.tables, engines))
     rates = Rates.of(scenario.tables, engines, usable, scenario.settings.rate_confidence, constants)
     loaded = replica_shapes(usable, shapes)
     estimated, estimates_refused = roofline_points(loaded, factors, rates)

@@ -9,6 +9,7 @@ from serving_case import catalog_tables, product, serving_scenario, shape, workl
 
 from planner.performance import operating_points, rows_behind
 from planner.performance.anchoring import ANCHORED_WEIGHT, Anchoring
+from planner.performance.ceiling import LEAST_ROWS, beyond_ceiling, cut_text, with_ceiling
 from planner.performance.corrected import band_log_sd, deviations
 from planner.performance.errors import with_errors
 from planner.performance.evidence import EVIDENCE_COLUMNS
@@ -177,3 +178,46 @@ def test_the_rows_behind_a_point_are_named_with_distance_and_weight():
     assert rows["chip"].iloc[0] == "H200"
     log = float((rows["weight"] * np.log(rows["rate_ratio"])).sum())
     assert log == pytest.approx(point["rate_log_correction"].iloc[0], abs=0.01)
+
+
+def best_rows(count: int, **changed: object) -> pd.DataFrame:
+    row = {"chip": "H200", "model": "N", "experts": False, "active_b": 60.0, "work": 6e5, "work_per_w": 600.0}
+    return pd.DataFrame([row | changed] * count)
+
+
+@pytest.mark.parametrize(
+    ("best", "ceiling"),
+    [
+        # 6e5 billions of parameters x tokens/s on this chip, of a model of 80: 7,500 tokens/s.
+        (best_rows(LEAST_ROWS), 7_500.0),
+        # Too few rows of the chip: per watt, 600 x 700 W over 80.
+        (best_rows(LEAST_ROWS - 1), 5_250.0),
+        (best_rows(LEAST_ROWS, active_b=20.0), np.inf),
+        (best_rows(LEAST_ROWS, experts=True), np.inf),
+    ],
+)
+def test_the_ceiling_is_the_best_of_the_class_on_the_chip_else_per_watt(best: pd.DataFrame, ceiling: float):
+    rows = replica(experts=np.nan, parameters_active_b=80.0, tdp_w=700.0)
+    assert with_ceiling(rows, best)["ceiling_tok_per_s"].tolist() == [ceiling]
+
+
+def test_a_rate_beyond_the_ceiling_is_cut_unless_rows_stand_behind_it_and_says_so():
+    rows = replica(ceiling_tok_per_s=1000.0, ceiling_origin="of N on this chip")
+    # 5 requests/s of 1,600 tokens on four chips are 2,000 tokens/s per chip.
+    rate, tokens = np.array([[5.0, 2.0]]), np.array([[1600.0]])
+    unknown, known = np.zeros((1, 2), dtype=bool), np.ones((1, 2), dtype=bool)
+    assert beyond_ceiling(rows, rate, tokens, unknown).tolist() == [[2.0, 1.0]]
+    assert beyond_ceiling(rows, rate, tokens, known).tolist() == [[1.0, 1.0]]
+    assert "cut to 50 % of the estimate: 1000 tokens/s per chip" in cut_text(rows, np.array([2.0]))[0]
+    assert cut_text(rows, np.array([1.0]))[0] == ""
+
+
+def test_no_estimate_of_a_chip_nobody_measured_beats_the_best_per_watt_of_any():
+    scenario = serving_scenario(
+        [workload(model="gpt-oss-120b", engines="trtllm-mxfp4")], [shape()], [product("box", "B300")]
+    )
+    taken = operating_points(scenario).taken
+    cut = taken[taken["basis"].str.contains("cut to")]
+    assert len(cut)
+    per_chip = cut["requests_per_s"] * 1200.0 / 8.0
+    assert per_chip.nunique() == 1 or per_chip.max() / per_chip.min() < 1.001
