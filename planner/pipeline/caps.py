@@ -18,8 +18,8 @@ from planner.coefficients.service.pools import tightened
 from planner.formulation.build import PlanModel
 from planner.plan.pools import pools_of_plan, too_busy
 
-MOST_PASSES = 3
-"""Most models of one run: two tightenings."""
+MOST_PASSES = 6
+"""Most models of one run: five tightenings."""
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ def rates_behind(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         reasons = guessed.groupby("evidence")["amount"].sum().sort_values(ascending=False)
         low, high = weighted_band(part, BANDS)
         missing = str(reasons.index[0]) if len(reasons) else ""
-        rows.append((workload, stated, anchored, 1.0 - stated - anchored, low, high, missing))
+        estimated = float(guessed["amount"].sum() / part["amount"].sum())
+        rows.append((workload, stated, anchored, estimated, low, high, missing))
     columns = ["workload", "measured", "anchored", "estimated", *BANDS, "missing"]
     return pd.DataFrame(rows, columns=columns)

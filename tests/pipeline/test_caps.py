@@ -12,7 +12,7 @@ from tiny_coefficients import tiny
 
 from planner.inputs import load_scenario
 from planner.pipeline import RunOptions, caps, run_plan
-from planner.pipeline.caps import FIRST_PASS, CapPass, cap_headline, cap_warnings, retightened
+from planner.pipeline.caps import FIRST_PASS, MOST_PASSES, CapPass, cap_headline, cap_warnings, retightened
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.service import pool_checks, service_checks
@@ -42,6 +42,7 @@ def follow(monkeypatch: pytest.MonkeyPatch, sizes: list[float]) -> tuple[float, 
     """Return the cap after models whose only pool, filled to its cap, has these sizes; and the last pass."""
     curve = pd.DataFrame({"replicas": list(CURVE), "utilisation_cap_fraction": list(CURVE.values())})
     pools = pd.DataFrame([KEY | PLACE | {"replicas": 200.0, "utilisation_cap_fraction": 1.0}])
+    monkeypatch.setattr(caps, "MOST_PASSES", 3)
     c, at = replace(tiny(), pools=pools, cap_curves=curve.assign(**KEY)), FIRST_PASS
     for number, replicas in enumerate(sizes, 1):
         cap = c.pools["utilisation_cap_fraction"].item()
@@ -82,7 +83,7 @@ def plan() -> Plan:
 
 def test_caps_of_the_plan_hold_at_its_sizes(plan):
     pools = plan["pools"]
-    assert plan.headline["cap_passes"] <= 3
+    assert plan.headline["cap_passes"] <= MOST_PASSES
     assert plan.headline["hours_too_busy"] == 0
     need = pools["utilisation_fraction"] * pools["units"] / pools["allowed_fraction"]
     hours = pools.assign(need=need).groupby(["workload", "period", "block"])[["need", "units"]].sum()
