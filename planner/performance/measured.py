@@ -36,11 +36,14 @@ def turn_s(rows: pd.DataFrame, factors: pd.DataFrame) -> pd.Series:
 def completed_requests_per_s(rows: pd.DataFrame, factors: pd.DataFrame) -> pd.Series:
     """Return the rate of the measured system, requests/s.
 
-    Stated rate first; else output rate / output length; else, for a closed loop with both latencies,
-    ``concurrency / (TTFT + (output - 1) * TPOT)`` with medians (Little's law; derived, not measured).
+    Stated rate first; else output rate / output length, or prompt rate / prompt length; else, for a
+    closed loop with both latencies, ``concurrency / (TTFT + (output - 1) * TPOT)`` with medians (Little's law; derived,
+    not measured).
     """
     closed = rows["concurrency"].where(rows["load_kind"].eq("closed_loop")) / turn_s(rows, factors)
-    return rows["requests_per_s"].fillna(rows["output_tok_per_s"] / rows["output_tokens"]).fillna(closed)
+    by_output = rows["output_tok_per_s"] / rows["output_tokens"]
+    by_input = rows["input_tok_per_s"] / rows["input_tokens"]
+    return rows["requests_per_s"].fillna(by_output).fillna(by_input).fillna(closed)
 
 
 def measured_rows(
@@ -87,10 +90,9 @@ def measured_rows(
     joined = join_facts(rows, tables)
     joined = joined.assign(path=compute_path(joined["weight_precision"], joined))
     joined["system_requests_per_s"] = completed_requests_per_s(joined, tables["statistic_factors"])
-    curve = joined["curve"].fillna(joined["point"])
     decoding = np.where(joined["speculative"].eq("yes"), "speculative", "plain")
     predicted = joined["confidence"].isin(PREDICTED)
-    return joined.assign(curve_key=curve, decoding=decoding, predicted=predicted, reason=row_faults(joined))
+    return joined.assign(decoding=decoding, predicted=predicted, reason=row_faults(joined))
 
 
 def row_faults(rows: pd.DataFrame) -> pd.Series:

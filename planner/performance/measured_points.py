@@ -121,7 +121,7 @@ def _as_points(rows: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     uncached = rows["uncached_tokens"].to_numpy(float)[:, None]
     prompt_s = prefill_s(deployments(rows), uncached, constants)[:, 0]
     chips = as_text(rows["chips"])
-    derived = rows["requests_per_s"].isna() & rows["output_tok_per_s"].isna()
+    derived = rows[["requests_per_s", "output_tok_per_s", "input_tok_per_s"]].isna().all(axis=1)
     rate_note = np.where(derived, "; rate derived from concurrency and latencies", "")
     predicted = rows["predicted"].to_numpy(bool)
     own = is_own(rows["point"])

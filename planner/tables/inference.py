@@ -98,6 +98,7 @@ MODELS = Table(
         positive("context_tokens", "tokens", "longest input + output the model supports"),
         *provenance(),
     ),
+    only_stated="sliding_layers",
 )
 
 ENGINES = Table(
@@ -258,14 +259,14 @@ OPERATING_POINTS = Table(
         flag("verified", "true when an expert checked a row that looks too fast"),
         *provenance(),
     ),
-    kinds=(Kinds("a rate of", "input_tokens, output_tokens ?", ("stated lengths", "an opaque shape")),),
+    kinds=(Kinds("a rate of", "input_tokens, output_tokens ?", ("lengths", "shapes")),),
     only_for={
-        "stated lengths": "curve weight_precision kv_precision expert_parallel attention_dp load_kind speculative "
+        "lengths": "chip weight_precision kv_precision expert_parallel attention_dp load_kind speculative "
         "verified",
-        "an opaque shape": "shape workload",
+        "shapes": "shape workload",
     },
-    only_warned="curve weight_precision kv_precision expert_parallel attention_dp load_kind speculative verified",
-    only_stated="software",
+    only_warned="chip weight_precision kv_precision expert_parallel attention_dp load_kind speculative verified",
+    only_stated="software curve",
 )
 
 SOFTWARE_ERAS = Table(
@@ -287,7 +288,7 @@ SOFTWARE_ERAS = Table(
         integer("fit_rows", "rows", "measured rows behind the fit; 0 when borrowed from another era"),
         *provenance(),
     ),
-    only_stated="names versions",
+    only_stated="names versions fit_rows",
 )
 
 ROOFLINE_CONSTANTS = Table(

@@ -131,6 +131,11 @@ class Table:
         )
         unknown = {*uses, *self.only_stated.split()} - {column.name for column in columns}
         assert not unknown, f"{self.name} has no column {', '.join(sorted(unknown))}"
+        words = {
+            part for kinds in self.kinds for word in kinds.words for part in (word, f"{kinds.by}={word}")
+        }
+        strange = {word for column in columns for word in column.used_for} - words
+        assert not strange, f"{self.name} has no kind {', '.join(sorted(strange))}"
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "by_column", {column.name: column for column in self.columns})
 

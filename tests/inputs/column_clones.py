@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from planner.formulation.build import PlanModel
+from planner.performance import PointSet
 from planner.tables import TABLES
 
 Row = dict[str, Any]
@@ -112,4 +113,22 @@ def by_copy(model: PlanModel) -> dict[str, set[str]]:
             number = numbers[row] or owner[column]
             if number:
                 said[number].add(f"{block.family}[{texts[row]}] {name[column]} {value:.10g}")
+    return said
+
+
+def points_by_copy(points: PointSet) -> dict[str, set[str]]:
+    """Return what the performance stage says of each copy: points, refusals, routes and caps of one copy alone."""
+    said: dict[str, set[str]] = defaultdict(set)
+    frames = {
+        "point": points.taken,
+        "refused": points.refused,
+        "route": points.routes,
+        "cap": points.caps,
+    }
+    for name, frame in frames.items():
+        for row in frame.itertuples(index=False, name=None):
+            text = "|".join(f"{value:.10g}" if isinstance(value, float) else str(value) for value in row)
+            numbers = set(MARK.findall(text))
+            if len(numbers) == 1:
+                said[numbers.pop()].add(f"{name} {MARK.sub('', text)}")
     return said

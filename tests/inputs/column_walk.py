@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from column_clones import Row, by_copy, copied, named_in, with_copies
+from column_clones import Row, by_copy, copied, named_in, points_by_copy, with_copies
 from small_scenarios import scenario
 
 from planner.coefficients import Coefficients, build_coefficients
@@ -31,6 +31,7 @@ from planner.tables import TABLES, Column
 NO_MARGINAL = pd.DataFrame(columns=list(MARGINAL))
 PROVENANCE = ("source", "source_date", "confidence", "notes")
 REFUSALS = (
+    "the engine runs",
     "not used for",
     "are not used: leave",
     "only for modules that are still",
@@ -42,6 +43,10 @@ REFUSALS = (
     "spot units are hosted",
 )
 """What check says of a cell, or of two of which one must be blank, that rows of the kind do not have."""
+
+
+READ_BY_CHECK = ("not a shape of workload", "needs scale_up_delay_s")
+"""What check says of a cell that it alone reads: a name, or a number that decides what another may say."""
 
 
 def tells_kind(table: str, column: str) -> bool:
@@ -186,15 +191,17 @@ def candidates(stage: Stage, table: str, row: int, column: Column) -> Iterator[A
                 if whole
                 else (now * 1.07 + (now == 0) * 0.01, now * 0.93 - (now == 0) * 0.01)
             )
-            yield from (value for value in steps if within(column, value))
+            yield from (value for value in (*steps, *([0] if whole and now else [])) if within(column, value))
         base = stage.tables[table][row].get(column.name.removesuffix("_low").removesuffix("_high"))
         if base is not None and column.name.endswith(("_low", "_high")):
             yield from (0, base) if column.name.endswith("_low") else (base + 20, base + 1)
         low, high = ends(column)
         spread = [low * 1.5, high / 2] if low > 0 and high < np.inf else [low * 2]
-        for value in (0.1, 0.3, 2, 12, 60, 500, *spread):
+        for value in (0.1, 0.3, 2, 12, 60, 500, *spread, *([high * 0.95] if high < np.inf else []), 0):
             if within(column, value) and (not whole or value == int(value)) and value != now:
                 yield int(value) if whole else value
+        if now is not None and not column.required:
+            yield None
     elif column.kind == "boolean":
         yield not now
     elif column.kind == "choice":
@@ -312,6 +319,12 @@ ROOTS = {
     "profiles": "profiles.profile",
     "service_classes": "service_classes.service_class",
     "residuals": "residuals.asset_class",
+    "chips": "chips.chip",
+    "chip_families": "chip_families.family",
+    "models": "models.model",
+    "engines": "engines.engine",
+    "engine_options": "engine_options.option",
+    "software_eras": "software_eras.era",
 }
 """Table and key that a copy is made of, for tables with keys of their own; others go by what their rows refer to."""
 
@@ -367,7 +380,10 @@ def walk_by_copies(stage: Stage, tries: list[Try], variant: int = 0) -> None:
         return
     _noted(case.warnings, with_copies(stage.tables, copies.values()), copies, of_try, drop=False)
     points = operating_points(case)
-    said = by_copy(build_model(build_coefficients(case, points)))
+    if stage.upto == "points":
+        said = points_by_copy(points)
+    else:
+        said = by_copy(build_model(build_coefficients(case, points)))
     for number, (item, root) in of_try.items():
         if item.shown != "warned" and said.get(str(number)) != said.get(str(pristine[root])):
             item.shown = "model"
@@ -401,6 +417,7 @@ def _noted(
         if drop:
             elsewhere = place.group(1) != item.table or item.column.name in TABLES[item.table].key
             elsewhere = elsewhere or tells_kind(item.table, item.column.name)
+            elsewhere = elsewhere or any(words in text for words in READ_BY_CHECK)
             item.shown = "refused" if unused else "said by check" if elsewhere else f"fault: {text[:160]}"
             del of_try[number], copies[number]
             dropped = True

@@ -77,13 +77,27 @@ def tiers_of_windows_agree(view: View) -> Iterator[Finding]:
     """Yield sites whose tariff has energy tiers in windows that a plan can only bill at their mean."""
     sites, tariffs = view["sites"], view["tariffs"].frame
     tiered = tariffs[(tariffs["charge"] == "energy") & tariffs["tier_of"].notna()]
-    uneven = {name for name, rows in tiered.groupby("tariff") if _uneven(rows)}
+    uneven = {name for name, rows in tiered.groupby("tariff") if _readable(rows) and _uneven(rows)}
     for at in rows_where(sites, (sites.frame["kind"] != "cloud") & sites.frame["tariff"].isin(uneven)):
         message = (
             "has energy tiers whose price steps differ between the hours of a month: a plan bills their mean, "
             "weighted by hours, which is exact for a flat load only; `planner bill` prices them in full"
         )
         yield Notice(sites.fault(at, "tariff", message))
+
+
+def _readable(rows: pd.DataFrame) -> bool:
+    """Return whether months and hours can be read; what cannot is a fault of its own."""
+    try:
+        for column, read in (
+            ("months", parse_months),
+            ("hours", parse_hours),
+            ("weekend_hours", parse_hours),
+        ):
+            rows[column].map(read)
+    except ValueError:
+        return False
+    return True
 
 
 def _uneven(rows: pd.DataFrame) -> bool:
