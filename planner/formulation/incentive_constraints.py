@@ -20,8 +20,8 @@ def incentive_earned(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     granted    thousand of currency received                           column granted
     x          decision of a variable family paid for with capex       columns of c.incentives.earned
-    a          thousand of currency per unit of x: share x capex, or amount per kW x kW; 0 where i is flat
-    grant_met  1 where the condition of a flat amount is met, binary   column grant_met
+    a          thousand of currency per unit of x: share x capex, or amount per kW x kW   c.incentives.earned
+    grant_met  1 when the condition of a flat amount is met, binary    column grant_met
     G          flat amount, thousand of currency                       c.incentives.awards, rate
 
     Dual: currency of present value per thousand; what one thousand more earned would save (<= 0).
@@ -64,7 +64,7 @@ def incentive_condition(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     L[i] * grant_met[i,s]  <=  sum_{families f, columns j at s} k[i,f,j] * x[f,j]
     for every flat incentive i, its site s
 
-    grant_met  1 where the condition of a flat amount is met, binary   column grant_met
+    grant_met  1 when the condition of a flat amount is met, binary   column grant_met
     x          decision of a variable family paid for with capex       columns of c.incentives.earned
     k          thousand of currency of capex counted per unit of x     c.incentives.earned, amount
     L          thousand of currency                                    c.incentives.awards, least_capex

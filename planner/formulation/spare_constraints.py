@@ -51,7 +51,8 @@ def spare_table(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     run          busy units at point k of product g                     column run
     p, u         busiest minute over the hour's mean; load its pool may carry, as in ``capacity``   c.runs, c.pools
-    rent_hour, rent  units rented by the hour or on spot, each there A of the time   columns; c.stands
+    rent_hour, rent  units rented by the hour or on spot                columns rent_hour, rent
+    A            share of time a unit is there                          c.stands
     spare_level  1 while n spares stand by, binary                      column spare_level
     M            most units that are all up at the stated confidence while n stand by, units   c.spares, needed_units
 
@@ -73,7 +74,7 @@ def spare_choice(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     spare_level  1 while n spares stand by, binary                      column spare_level
 
-    Dual: currency; a yes or no is held, so it prices nothing (<= 0).
+    Dual: currency; what a second number of spares at once would save, nothing where the yes or no is held (<= 0).
     """
     levels = columns.frame("spare_level")
     rows = number_rows(levels[POOL].drop_duplicates())
