@@ -140,6 +140,9 @@ def handed_on(rows: pd.DataFrame, rules: Sequence[Rule]) -> pd.DataFrame:
     waits, found = np.ones(len(rows), dtype=bool), []
     for fits, key, shares in rules:
         mine = rows[waits & np.asarray(fits, dtype=bool)].reset_index(names="row")
+        if mine.empty or shares.empty:
+            # Labels of an empty table have no type to be matched by.
+            continue
         taken = mine.merge(shares, on=key)
         sums = taken.groupby("row")["part"].sum()
         waits[sums.index.to_numpy(int)] = False
