@@ -95,10 +95,18 @@ class Stage:
     settings: tuple[Mapping[str, Any], ...] = ({},)
     upto: str = "plan"
     _bases: dict[int, Base] = field(default_factory=dict)
+    _accepted: set[Any] = field(default_factory=set)
 
     def scenario(self, tables: Mapping[str, list[Row]], variant: int) -> Scenario:
         common = {"max_blocks": 1, "discount_rate_fraction": 0.08, "residual_method": "market"}
         return scenario(tables, **(common | dict(self.settings[variant])))
+
+    def accepts_copies(self, roots: frozenset[tuple[str, str, Any]], variant: int) -> None:
+        """Raise what check says where copies without any change are refused: then nothing would be shown by them."""
+        if (roots, variant) not in self._accepted:
+            copies = [copied(self.tables, *root, number) for number, root in enumerate(sorted(roots), 1)]
+            self.scenario(with_copies(self.tables, copies), variant)
+            self._accepted.add((roots, variant))
 
     def base(self, variant: int) -> Base:
         if variant not in self._bases:
@@ -368,6 +376,7 @@ def walk_by_copies(stage: Stage, tries: list[Try], variant: int = 0) -> None:
         copies[number] = copied(stage.tables, *root, number)
         copies[number][item.table][item.row][item.column.name] = item.values.pop(0)
         of_try[number] = (item, root)
+    stage.accepts_copies(frozenset(pristine), variant)
     while of_try:
         tables = with_copies(stage.tables, copies.values())
         try:

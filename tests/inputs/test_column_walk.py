@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pytest
 from column_proof import Step, prove, shown_by
+from column_service import SERVICE
 from column_speed import SPEED
 from column_stages import FACILITY, ORDERS
 from column_walk import PROVENANCE, Stage, Try, candidates, kind_text, outcome, proven, walk, walk_by_copies
@@ -27,6 +28,7 @@ BY_COPIES = (Step(SPEED),)
 WALKS = {
     **dict.fromkeys(["chips", "chip_families", "models", "engines", "engine_options"], BY_COPIES),
     **dict.fromkeys(["operating_points", "software_eras", "latency"], BY_COPIES),
+    **dict.fromkeys(["supply", "residuals", "offer_tiers"], (Step(SERVICE, 3),)),
 }
 """Tables walked one by one, each by the steps that show its cells at least cost."""
 
@@ -41,7 +43,7 @@ NOT_YET = {
     **dict.fromkeys(
         ["sources", "aliases"], "names sources or spellings: read by reports and checks of names"
     ),
-    **dict.fromkeys(["supply", "residuals", "depreciation", "offer_tiers", "concentration"], OF_KINDS),
+    **dict.fromkeys(["depreciation", "concentration"], OF_KINDS),
     **dict.fromkeys(["export_limits", "vendor_capacity", "api_offers", "resource_limits"], OF_KINDS),
     **dict.fromkeys(["quotas", "tariffs", "wholesale", "egress_prices", "service_classes"], OF_KINDS),
     **dict.fromkeys(["cooling", "power_chains", "products", "workloads", "shapes", "demand"], OF_KINDS),
