@@ -52,6 +52,8 @@ def latency_sentences(content: Content) -> list[str]:
             if pd.notna(target):
                 network = 0.0 if name == "tpot" else pools["rtt_ms"].fillna(0.0)
                 slowest = float((pools[f"{name}_ms"] + network).max())
+                if pd.isna(slowest):
+                    continue  # of phases that run apart, neither has the whole
                 parts.append(f"{label} {slowest:,.0f} ms (target {target:,.0f}{_band(first, name)})")
         low, high = pools["utilisation_cap_fraction"].min(), pools["utilisation_cap_fraction"].max()
         caps = f"{low:.0%}" if round(low, 2) == round(high, 2) else f"{low:.0%} to {high:.0%}"

@@ -43,11 +43,11 @@ FACT_COLUMNS = [
 ]
 """Columns every provider returns; rates are of one product unit, latencies at the target's statistic.
 
-``service_ttft_ms`` (no waiting), ``step_ms`` (a decode step at the point's concurrency), ``step_alone_ms`` (of one
-request) and ``slots`` (most requests a replica holds) are what the queue model needs; blank where
-a point states only its rate. ``layout`` (blank where a rate is stated) and ``replica_chips`` tell deployments apart: a
-pool has one for all its shapes. Of workloads whose waiting is computed, points of both phases come at every load, with
-the latencies of the service alone: what a pool may carry is decided over its mix.
+``service_ttft_ms`` (no waiting), ``step_ms`` (a decode step at the point's concurrency; of a prefill point its whole
+prompt), ``step_alone_ms`` (of one request) and ``slots`` (most requests a replica holds) are what the queue model
+needs; blank where a point states only its rate. ``layout`` (blank where a rate is stated) and ``replica_chips`` tell
+deployments apart: a pool has one for all its shapes. Of workloads whose waiting is computed, points of both phases come
+at every load, with the latencies of the service alone: what a pool may carry is decided over its mix.
 """
 
 ERROR_COLUMNS = [

@@ -176,9 +176,12 @@ class Mixes:
         most = len(LOW_LOADS) - 1 - kept[:, ::-1].argmax(axis=1)
         share = np.where(kept.any(axis=1), LOW_LOADS[most], 0.0)
         level = np.where(failing == 0, 0, np.where(self.stated, met, above))
-        return level, np.where(
-            failing == 0, rates[:, 0] * share, np.where(self.stated, rates[here, met], rate)
-        )
+        rate = np.where(failing == 0, rates[:, 0] * share, np.where(self.stated, rates[here, met], rate))
+        # A prefix cache that more requests at a time crowd out makes a lower load the better one.
+        inside = np.where(np.arange(LEVELS) < failing[:, None], rates, 0.0)
+        best = inside.argmax(axis=1)
+        earlier = inside[here, best] > rate * (1.0 + 1e-9)
+        return np.where(earlier, best, level), np.where(earlier, inside[here, best], rate)
 
     def refused(self, ttft_budget_ms: float, e2e_budget_ms: float) -> pd.DataFrame:
         """Return the pools none of whose deployments keeps the targets at any load, and what requests take then."""

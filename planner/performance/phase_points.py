@@ -85,7 +85,10 @@ def prefill_points(
     free = rows.assign(tpot_ms=np.nan, e2e_ms=np.nan, queued=False)
     latencies = by_factor(free, timing, factors)
     load = rate * ttft
-    points = flatten(free, load, limit, timing, ttft, latencies)
+    points = flatten(free, load, limit, timing, ttft - wait, latencies)
+    # What a prefill replica does in one step is a whole prompt.
+    alone_ms = 1e3 * prompt[points["row"].to_numpy(), 0]
+    points = points.assign(step_ms=alone_ms, step_alone_ms=alone_ms)
     known = known.spread_over(load.shape[1])
     family = rows.iloc[points["row"].to_numpy()].reset_index(drop=True)
     moved = pd.Series(1e3 * transfer[points["row"].to_numpy(), 0])

@@ -119,12 +119,13 @@ def at_largest(points: pd.DataFrame, caps: pd.DataFrame, clocks: Sequence[HeldCl
     largest = caps.sort_values("replicas").drop_duplicates(POOL, keep="last").set_index(POOL)
     there = largest.reindex(pd.MultiIndex.from_frame(points[POOL]))
     known = (points["step_ms"].notna() & points["service_ttft_ms"].notna()).to_numpy()
+    both = known & points["phase"].eq("mixed").to_numpy()
     cap = np.where(known, there["utilisation_cap_fraction"].fillna(1.0).to_numpy(float), 1.0)
     prefill, decode = clock_ratios(points, clocks)
     slower = {"ttft_ms": prefill, "tpot_ms": decode, "e2e_ms": np.minimum(prefill, decode)}
     latencies = {
         name: np.where(
-            known & there[name].notna().to_numpy(), there[name].to_numpy(float) * clock, points[name]
+            both & there[name].notna().to_numpy(), there[name].to_numpy(float) * clock, points[name]
         )
         for name, clock in slower.items()
     }

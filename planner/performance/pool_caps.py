@@ -39,6 +39,8 @@ LEAST_CAP = 0.01
 """Load of a pool that keeps its targets at no load: too dear to be planned, and nothing divides by zero."""
 CAP_STEPS = 11
 """Halvings of a cap: to 0.0005 of the rate."""
+APART = {"ttft": ["decode"], "tpot": ["prefill"], "e2e": ["prefill", "decode"]}
+"""Phases that have no such latency where they run apart."""
 LIMITS = {"ttft": "ttft_budget_ms", "tpot": "tpot_target_ms", "e2e": "e2e_budget_ms"}
 
 
@@ -67,10 +69,10 @@ def pool_caps(
         ``CAP_COLUMNS``; requests_per_s and concurrency are of one replica at the cap, latencies without the network.
     """
     known = points["step_ms"].notna() & points["service_ttft_ms"].notna()
-    rows = points[known & points["phase"].eq("mixed")].merge(queued_shapes(shapes), on=["workload", "shape"])
+    rows = points[known].merge(queued_shapes(shapes), on=["workload", "shape"])
     if rows.empty:
         return pd.DataFrame(columns=CAP_COLUMNS)
-    rows = rows.merge(_limits(shapes, budgets), on=["workload", "ttft_class"])
+    rows = of_phase(rows.merge(_limits(shapes, budgets), on=["workload", "ttft_class"]))
     rows = rows.assign(group=rows.groupby(POOL, sort=False, dropna=False).ngroup())
     rows = rows.sort_values("group", kind="stable", ignore_index=True)
     facts = replica_facts(rows, *clock_ratios(rows, clocks))
@@ -89,22 +91,45 @@ def queued_shapes(shapes: pd.DataFrame) -> pd.DataFrame:
 
 
 def replica_facts(rows: pd.DataFrame, prefill: Array, decode: Array) -> dict[str, Array]:
-    """Return what ``pool_mix`` needs of points beside their shapes, (row, 1), at clocks over those of the points."""
+    """Return what ``pool_mix`` needs of points beside their shapes, (row, 1), at clocks over those of the points.
+
+    Where the phases run apart a prefill replica computes whole prompts and no answers, a decode replica answers alone.
+    """
     share = rows["prefill_time_fraction"].to_numpy(float)
     nominal = (rows["requests_per_s"] / rows["replicas_per_unit"]).to_numpy(float)
     batch, step = rows["concurrency"].to_numpy(float), rows["step_ms"].to_numpy(float)
     slope = (step - rows["step_alone_ms"].to_numpy(float)) / np.maximum(batch - 1.0, 1.0)
+    prompts, answers = rows["phase"].eq("prefill").to_numpy(), rows["phase"].eq("decode").to_numpy()
+    prompt_s = np.where(prompts, step / MS_PER_SECOND, share / nominal)
+    step, slope = np.where(prompts, 0.0, step), np.where(prompts, 0.0, slope)
     facts = {
         "rate": nominal / (share / prefill + (1.0 - share) / decode),
-        "prompt_s": share / nominal / prefill,
-        "first_s": rows["service_ttft_ms"].to_numpy(float) / prefill / MS_PER_SECOND,
+        "prompt_s": prompt_s / prefill,
+        "first_s": np.where(answers, 0.0, rows["service_ttft_ms"].to_numpy(float) / prefill / MS_PER_SECOND),
         "slope_s": slope / decode / MS_PER_SECOND,
         "empty_s": (step - slope * batch) / decode / MS_PER_SECOND,
         "slots": rows["slots"].fillna(np.inf).to_numpy(float),
     }
     names = ("share_fraction", "generated_tokens", "uncached_tokens", "prompt_scv", "burst_dispersion")
     facts |= {name: rows[name].to_numpy(float) for name in (*names, "minute_cv")}
+    facts["generated_tokens"] = np.where(prompts, 1.0, facts["generated_tokens"])
+    facts["uncached_tokens"] = np.where(prompts | answers, 0.0, facts["uncached_tokens"])
     return {name: values[:, None] for name, values in facts.items()}
+
+
+def of_phase(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the limits that bind their phase.
+
+    Prompts alone keep the first token's (the end-to-end one where it has none); answers alone keep the time per token
+    and what the first token's leaves of the end-to-end target.
+    """
+    prompts, answers = rows["phase"].eq("prefill"), rows["phase"].eq("decode")
+    first, whole = rows["ttft_budget_ms"], rows["e2e_budget_ms"]
+    return rows.assign(
+        ttft_budget_ms=first.mask(prompts, first.fillna(whole)).mask(answers),
+        e2e_budget_ms=whole.mask(answers, whole - first.fillna(0.0)).mask(prompts),
+        tpot_target_ms=rows["tpot_target_ms"].mask(prompts),
+    )
 
 
 def clock_ratios(rows: pd.DataFrame, clocks: Sequence[HeldClock]) -> tuple[Array, Array]:
@@ -194,7 +219,10 @@ def _at_caps(
         tail, limit = tail_of(found, metric), limits[metric]
         passed = np.minimum(passed, mix.inside(tail, shares, limit))
         high = np.where(caps > LEAST_CAP, limit[mix.starts], np.inf)
-        values[f"{metric}_ms"] = mix.quantile(tail, shares, needed[metric], high) * MS_PER_SECOND
+        found_ms = mix.quantile(tail, shares, needed[metric], high) * MS_PER_SECOND
+        values[f"{metric}_ms"] = np.where(
+            heads["phase"].isin(APART[metric]).to_numpy()[:, None], np.nan, found_ms
+        )
     names = heads[POOL].reset_index(drop=True)
     frame = names.loc[names.index.repeat(len(SIZES))].reset_index(drop=True)
     return frame.assign(

@@ -149,7 +149,7 @@ def pool_mix(
     whole = total(busy)
     time = busy / whole
     prompt = total(weight * facts["prompt_s"])
-    between = total(weight * facts["prompt_s"] ** 2) / np.maximum(prompt, 1e-300) ** 2 - 1.0
+    between = total(weight * facts["prompt_s"] ** 2) / np.maximum(prompt, 1e-12) ** 2 - 1.0
     pool = Pool.of(
         step_alone_s=total(time * facts["empty_s"]),
         step_slope_s=total(time * facts["slope_s"]),

@@ -184,9 +184,10 @@ def latency_under_load(pool: Pool, requests_per_s: Array | float) -> Latency:
         np.where(ends, line[1] + slot[1], 0.0) + pool.own_prompt_scv * own**2,
     )
     tokens = np.where(pool.generated_tokens > 1.0, later, 0.0)
-    whole = Tail(
-        first.floor + tokens * step, first.mean + tokens * tpot.mean, first.variance + tokens**2 * spread
-    )
+    more = np.where(
+        tokens > 0.0, tpot.mean, 0.0
+    )  # One token has none after it, however long the others wait.
+    whole = Tail(first.floor + tokens * step, first.mean + tokens * more, first.variance + tokens**2 * spread)
     return Latency(first, tpot, whole, waiting, batch)
 
 

@@ -152,3 +152,13 @@ def test_best_of_each_deployment_are_reduced_to_one(constants):
     assert set(rare["replica_chips"]) == {1.0}
     assert pooled(points, shapes()).all()
     assert not pooled(points, shapes(queued=False)).any()
+
+
+def test_a_lower_load_is_taken_where_more_requests_crowd_out_the_cache(constants):
+    hits, misses = (
+        [curve(name, 1, batches, 20.0, prompt_s, 30.0) for name in ("short", "long")]
+        for batches, prompt_s in (((1, 4, 16), 0.005), ((32, 64), 0.1))
+    )
+    points = candidates(*(row for rows in (*hits, *misses) for row in rows))
+    chosen = Mixes(points, shapes(), FACTORS, NOMINAL, constants).chosen(5000.0, np.nan)
+    assert set(points.set_index("candidate").loc[chosen, "concurrency"]) == {16.0}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from planner.performance.clocks import NOMINAL, HeldClock
-from planner.performance.pool_caps import LEAST_CAP, POOL, SIZES, cap_at, highest_share, pool_caps
+from planner.performance.pool_caps import LEAST_CAP, POOL, SIZES, cap_at, highest_share, of_phase, pool_caps
 from planner.performance.queueing import Pool, latency_under_load
 from planner.performance.roofline_constants import roofline_constants
 
@@ -180,3 +180,47 @@ def test_cap_between_sizes_is_that_of_the_smaller_one(constants):
         [by_size[1], by_size[5], by_size[1024]]
     )
     assert cap_at(caps, pools.assign(workload="other"), np.ones(3)).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_pools_of_one_phase_have_caps_of_their_own(constants):
+    # Prompts of 0.1 s at a load of 0.9, answers in batches of 40 at 20 ms a step.
+    prompts = one_point(
+        phase="prefill", requests_per_s=8 * 9.0, prefill_time_fraction=1.0, step_ms=100.0, step_alone_ms=100.0
+    )
+    answers = one_point(
+        phase="decode", requests_per_s=8 * 20.0, prefill_time_fraction=0.0, step_ms=20.0, step_alone_ms=12.2
+    )
+    points = pd.concat([prompts, answers], ignore_index=True)
+    usual, bursty = (
+        caps_of(constants, points, one_shape(tpot_ms=22.0, burst_dispersion=value)).set_index("phase")
+        for value in (1.0, 100.0)
+    )
+    for phase, metric, other in (("prefill", "ttft_ms", "tpot_ms"), ("decode", "tpot_ms", "ttft_ms")):
+        caps = usual.loc[phase].set_index("replicas")
+        assert (caps[metric] > 0).all()
+        assert caps[[other, "e2e_ms"]].isna().all(axis=None)
+        hit = bursty.loc[phase].set_index("replicas")
+        assert hit.loc[1, "utilisation_cap_fraction"] < 0.7 * caps.loc[1, "utilisation_cap_fraction"]
+        assert hit.loc[1024, "utilisation_cap_fraction"] > hit.loc[1, "utilisation_cap_fraction"]
+    # One server, prompts of scv 1: those that wait do so exponentially, S (1 + 1) / 2 / (1 - rho) in the mean.
+    load = usual.loc["prefill"].set_index("replicas").loc[1, "requests_per_s"]
+    rho = 0.1 * load
+    wait = 0.1 / (1 - rho)
+    assert 1 - rho * np.exp(-(0.9 - 0.15) / wait) == pytest.approx(0.95, abs=0.01)
+
+
+def test_where_phases_run_apart_the_end_to_end_budget_is_shared_out(constants):
+    rows = pd.DataFrame(
+        {
+            "phase": ["mixed", "prefill", "decode", "prefill"],
+            "ttft_budget_ms": [300.0, 300.0, 300.0, np.nan],
+            "tpot_target_ms": [20.0] * 4,
+            "e2e_budget_ms": [2000.0] * 4,
+        }
+    )
+    found = of_phase(rows)
+    assert found["ttft_budget_ms"].tolist()[:2] == [300.0, 300.0]
+    assert found["ttft_budget_ms"].tolist()[3] == 2000.0
+    assert found["e2e_budget_ms"].tolist()[0:3:2] == [2000.0, 1700.0]
+    assert found["tpot_target_ms"].isna().tolist() == [False, True, False, True]
+    assert np.isnan(found["ttft_budget_ms"][2])

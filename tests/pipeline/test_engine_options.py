@@ -40,7 +40,8 @@ def test_a_prefix_cache_serves_sessions_that_send_their_context_again():
     )
     plan = run_plan(load_scenario("small", overrides), BARE)
     assert plan.status == "optimal"
-    assert option_shares(plan)["prefix-cache"] == pytest.approx(1.0)
+    # The rest runs in a few hours on plain units whose rate is measured, not estimated.
+    assert option_shares(plan)["prefix-cache"] > 0.9
     assert audit_plan(plan).passed
 
 
