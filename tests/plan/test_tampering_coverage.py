@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from plan_cases import CASES, solved
+from tampering_plans import solved as planned
 
 SPEC = importlib.util.spec_from_file_location(
     "tampering", Path(__file__).parents[2] / "bench" / "tampering.py"
@@ -28,7 +29,7 @@ def escaped(plan, frames, each):
 def test_a_changed_cell_of_orders_and_money_is_seen():
     cells, gone = escaped(solved("by_hand"), MONEY, 1)
     assert cells > 50
-    assert len(gone) <= 0.06 * cells, gone
+    assert len(gone) <= 0.02 * cells, gone
 
 
 @pytest.mark.slow
@@ -36,3 +37,16 @@ def test_a_changed_cell_of_orders_and_money_is_seen():
 def test_changed_cells_of_any_frame_that_decides_or_pays_are_seen(name):
     cells, gone = escaped(solved(name), None, 1)
     assert len(gone) <= 0.1 * cells, gone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["campus"])
+def test_of_a_whole_plan_ninety_eight_of_a_hundred_changed_cells_are_seen(name):
+    """One cell of every column of every frame that decides, dates, pays or bills, and every cell of the headline."""
+    table = tampering.tamper(planned(name), None, 1)
+    gone = table[table["caught_by"].isna()]
+    assert len(gone) <= 0.02 * len(table), sorted(set(zip(gone["frame"], gone["column"], strict=True)))
+
+
+def test_every_column_that_may_escape_has_a_reason():
+    assert all(len(reason) > 20 for reason in tampering.REASONS.values())
