@@ -109,7 +109,10 @@ NAMED = r"point (.*) on \S+ chips"
 
 
 def _rows(scenario: Scenario, name: str, used: Names, referred: bool) -> pd.DataFrame:
-    """Return the rows whose key is used, and of tables that none refers to those of which every reference is."""
+    """Return the rows whose key is used, and of tables that none refers to those of used entities.
+
+    What such a row brings in itself (a profile, a currency) does not bind it: it is used with the row.
+    """
     frame, table = scenario.tables[name], TABLES[name]
     if referred:
         return frame[frame[table.key[0]].isin(used.get(name, set()))]
@@ -121,7 +124,8 @@ def _rows(scenario: Scenario, name: str, used: Names, referred: bool) -> pd.Data
         if column.kind != "key" or not column.refers_to or column.name == "source":
             continue
         other, target = column.refers_to.split(".")
-        if target == TABLES[other].key[0]:
+        binds = column.name in table.key or other in DECIDED
+        if binds and target == TABLES[other].key[0]:
             kept &= frame[column.name].isna() | frame[column.name].isin(used.get(other, set()))
     return frame[kept]
 

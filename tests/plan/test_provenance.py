@@ -83,6 +83,13 @@ def test_a_table_that_no_plan_reads_is_said():
     )
 
 
+def test_what_a_used_row_brings_in_is_in_use():
+    hours = {f"h{hour:02d}": 1 for hour in range(24)}
+    forecast = [row | {"profile": "flat"} for row in demand(["2027"], 1.0)]
+    profiles = [{"profile": "flat", "day_type": "all", **hours, **SAID}]
+    assert ("profiles", "flat | all") in keys(case(demand=forecast, profiles=profiles), frames())
+
+
 def test_sources_and_estimates_count_the_rows_in_use():
     provenance = provenance_frame(case(), frames())
     (source,) = source_frame(case(), frames(), provenance).to_dict("records")
