@@ -235,22 +235,23 @@ def _proof_line(content: Content) -> str:
     return f"{text}.{_rates_text(content)}"
 
 
+RATES_SHARE = r"^(?P<counted>tokens|requests) on (?P<provider>.+) rates$"
+"""Metrics that say which share of the output rests on which rates."""
+
+
 def _rates_text(content: Content) -> str:
     """Return whose rates the plan rests on, by tokens, and how far they may be off, as one more sentence."""
     metrics = content.frame("metrics", ["metric", "scope", "value"])
     whole = metrics[metrics["scope"].eq("all")].drop_duplicates("metric").set_index("metric")["value"]
-    prefix, suffix = "tokens on ", " rates"
-    shares = whole[whole.index.str.startswith(prefix)].astype(float).sort_values(ascending=False)
-    if shares.empty:
+    said = whole.index.str.extract(RATES_SHARE).set_index(whole.index).dropna()
+    if said.empty:
         return ""
-    named = ", ".join(
-        f"{str(name).removeprefix(prefix).removesuffix(suffix)} {100 * share:.0f} %"
-        for name, share in shares.items()
-    )
+    shares = whole[said.index].astype(float).sort_values(ascending=False)
+    named = ", ".join(f"{said.loc[name, 'provider']} {100 * share:.0f} %" for name, share in shares.items())
     low, high = (float(whole[f"rate band, {end}"]) for end in ("low", "high"))
     own = [float(whole[f"rate band with engine tuning, {end}"]) for end in ("low", "high")]
     return (
-        f" Rates by tokens: {named}; true rates are x{low:.2g} to x{high:.2g} of the planned, "
+        f" Rates by {said['counted'].iloc[0]}: {named}; true rates are x{low:.2g} to x{high:.2g} of the planned, "
         f"x{own[0]:.2g} to x{own[1]:.2g} with the tuning of your own engines."
     )
 

@@ -59,7 +59,8 @@ def rates_text(frames: Mapping[str, pd.DataFrame]) -> str:
     rows = rates_behind(frames)
     if rows.empty:
         return ""
-    header = ["tokens on rates", "measured", "anchored", "estimated", "band", "why not measured"]
+    counted = "tokens" if rows["counted"].eq("tokens").any() else "requests"
+    header = [f"{counted} on rates", "measured", "anchored", "estimated", "band", "why not measured"]
     cells = [
         [
             row.workload,

@@ -42,7 +42,7 @@ def met_rates(cv2: Array) -> Array:
     """Return the rates over the mean that requests meet, in steps of ``NODE_WEIGHTS``; a new last axis.
 
     >>> met_rates(np.array([0.0, 1.0])).round(2).tolist()[1]
-    [0.96, 2.2, 3.27, 4.25, 5.12, 6.1, 6.92, 8.0]
+    [0.96, 2.12, 3.17, 4.25, 5.17, 6.17, 6.97, 8.21]
     """
     places = np.log(np.clip(cv2, CV2_GRID[0], CV2_GRID[-1]))
     found = [np.interp(places, np.log(CV2_GRID), values) for values in _RATES]

@@ -41,6 +41,11 @@ def weighted_band(used: pd.DataFrame, columns: list[str]) -> list[float]:
     return [float(np.exp((np.log(used[name].astype(float)) * weight).sum())) for name in columns]
 
 
+def counted_in(used: pd.DataFrame) -> str:
+    """Return what the amounts of some points count: tokens, or requests where none has lengths."""
+    return "tokens" if used["counted"].any() else "requests"
+
+
 def with_tuning(band: float, tuning: float) -> float:
     """Return the end of a band widened by an independent one: logarithms add in squares.
 
@@ -66,10 +71,10 @@ def band_metrics(frames: Mapping[str, pd.DataFrame]) -> list[MetricRow]:
             rows.append(over_horizon(f"rate band, {end}", scope, value, "ratio", BAND))
             both = with_tuning(value, tuned)
             rows.append(over_horizon(f"rate band with engine tuning, {end}", scope, both, "ratio", TUNED))
-        total = float(part["amount"].sum())
+        total, counted = float(part["amount"].sum()), counted_in(part)
         for provider, amount in part.groupby("provider")["amount"].sum().items():
             share = float(amount) / total
-            rows.append(over_horizon(f"tokens on {provider} rates", scope, share, "fraction", SHARE))
+            rows.append(over_horizon(f"{counted} on {provider} rates", scope, share, "fraction", SHARE))
     return rows
 
 
@@ -79,7 +84,8 @@ def rates_behind(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns workload, measured, anchored, estimated (fractions), band_low_ratio, band_high_ratio, missing.
+        Columns workload, counted (tokens or requests), measured, anchored, estimated (fractions), band_low_ratio,
+        band_high_ratio, missing.
     """
     used = used_points(frames)
     used = used[used["amount"] > 0]
@@ -93,6 +99,6 @@ def rates_behind(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         low, high = weighted_band(part, BANDS)
         missing = str(reasons.index[0]) if len(reasons) else ""
         estimated = float(guessed["amount"].sum() / part["amount"].sum())
-        rows.append((workload, stated, anchored, estimated, low, high, missing))
-    columns = ["workload", "measured", "anchored", "estimated", *BANDS, "missing"]
+        rows.append((workload, counted_in(part), stated, anchored, estimated, low, high, missing))
+    columns = ["workload", "counted", "measured", "anchored", "estimated", *BANDS, "missing"]
     return pd.DataFrame(rows, columns=columns)

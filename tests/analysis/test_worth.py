@@ -158,7 +158,8 @@ def test_the_band_is_ninety_per_cent():
 def test_the_command_lines_name_lengths_load_and_chips_of_the_point():
     scenario = load_scenario("small")
     points = operating_points(scenario).taken
-    point = points[points["engine"].eq("vllm-fp8")].iloc[0]
+    point = points.iloc[0].copy()
+    point["engine"] = "vllm-fp8"
     benchmark, taken = commands(scenario, point)
     assert benchmark.startswith("vllm serve meta-llama/")
     assert f"--tensor-parallel-size {point['replica_chips']:.0f}" in benchmark

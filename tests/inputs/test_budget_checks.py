@@ -21,8 +21,8 @@ def budgeted(kind: str, line: str) -> None:
             "hardware_purchase",
             "hardware_purchase is capex: state kind capex or total, or another line",
         ),
-        ("total", "resale", "is money that comes in: a budget limits what is paid"),
-        ("opex", "incentive", "is money that comes in: a budget limits what is paid"),
+        ("total", "resale", "allowed: hardware_purchase"),
+        ("opex", "incentive", "allowed: hardware_purchase"),
     ],
 )
 def test_a_line_of_another_kind_is_refused(kind: str, line: str, message: str) -> None:

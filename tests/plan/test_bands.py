@@ -61,7 +61,7 @@ def test_bands_and_shares_are_weighted_by_tokens():
     assert found["tokens on roofline rates", "chat"] == pytest.approx(0.4)
     assert ("tokens on measured rates", "code") not in found
     # Requests without lengths count by requests, and in no sum of tokens.
-    assert found["tokens on opaque rates", "images"] == 1.0
+    assert found["requests on opaque rates", "images"] == 1.0
     assert ("tokens on opaque rates", "all") not in found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.inputs.cells import nearest
 from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
-from planner.tables.cost_lines import COST_LINE, INCOME_LINES
+from planner.tables.cost_lines import COST_LINE
 
 COMMITTED = ("purchase", "lease", "reserved")
 
@@ -177,7 +177,7 @@ def vendor_gives_something(view: View) -> Iterator[Finding]:
 
 
 def a_budget_limits_its_kind(view: View) -> Iterator[Finding]:
-    """Yield budgets of one kind for a line of another, which would limit nothing, and for money that comes in."""
+    """Yield budgets of one kind for a line of another, which would limit nothing."""
     budgets = view["budgets"]
     frame = budgets.frame
     of_line = frame["line"].map({name: line.kind for name, line in COST_LINE.items()})
@@ -185,8 +185,6 @@ def a_budget_limits_its_kind(view: View) -> Iterator[Finding]:
     for at in rows_where(budgets, other):
         name, kind = frame["line"].iloc[at], of_line.iloc[at]
         yield budgets.fault(at, "line", f"{name} is {kind}: state kind {kind} or total, or another line")
-    for at in rows_where(budgets, frame["line"].isin(INCOME_LINES)):
-        yield budgets.fault(at, "line", "is money that comes in: a budget limits what is paid")
 
 
 OFFER = ("offers.price", "offers.mode")
