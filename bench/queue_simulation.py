@@ -8,7 +8,7 @@ router sends each request to the replica with the fewest requests. Nothing here 
 ``planner.performance.queueing``: it is what they are checked against.
 
 Steps without prompts are not walked one by one: a run of them lasts until the first answer ends or a request arrives,
-so the work is about four events a request whatever the lengths (a million requests in about half a minute).
+so the work is about four events a request whatever the lengths (a million requests in about ten seconds).
 """
 
 from __future__ import annotations
