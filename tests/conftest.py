@@ -1,6 +1,11 @@
 """Puts this folder on the import path: ``small_scenarios`` and ``tiny_coefficients`` serve the tests of all stages."""
 
+import os
+
 from hypothesis import settings
+
+# As on the command line; processes of the suite would otherwise run threads of linear algebra against each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same cases every time: a run that fails can be repeated, and no run fails by the luck of the draw.
 settings.register_profile("repeatable", derandomize=True)

@@ -7,6 +7,7 @@ at once and a command loads only what it needs.
 from __future__ import annotations
 
 import logging
+import os
 
 import click
 
@@ -24,6 +25,9 @@ from planner.cli.plan_commands import audit, report, solve
 from planner.cli.scenario_commands import check, convert, new
 from planner.cli.sites_command import sites
 from planner.cli.worth_command import worth
+
+# Read when numpy loads. Matrices have a few hundred rows: threads of linear algebra would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @click.group(name="planner", cls=PlannerGroup, context_settings={"help_option_names": ["-h", "--help"]})

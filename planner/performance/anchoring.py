@@ -17,7 +17,7 @@ Constants: ``bench/fit_anchoring.py``, whole shapes and whole sources left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pandas as pd
@@ -96,9 +96,9 @@ class Correction:
     def spread_over(self, loads: int) -> Correction:
         """Return a correction at one load as that of so many loads."""
         wide = {
-            field.name: np.repeat(getattr(self, field.name), loads, axis=1)
-            for field in fields(self)
-            if field.name != "rows"
+            part.name: np.repeat(getattr(self, part.name), loads, axis=1)
+            for part in fields(self)
+            if part.name != "rows"
         }
         return Correction(rows=self.rows, **wide)
 
@@ -162,8 +162,18 @@ class Posterior:
     distance: Array
 
 
+def prior_variance(at: pd.DataFrame) -> float:
+    """Return the variance of the residual of replicas on one chip (rate_log_sd) where nothing is measured."""
+    return float(at["rate_log_sd"].iloc[0]) ** 2
+
+
 def posterior(
-    rows: pd.DataFrame, residual: str, at: pd.DataFrame, place: Places, constants: RooflineConstants
+    rows: pd.DataFrame,
+    residual: str,
+    at: pd.DataFrame,
+    place: Places,
+    constants: RooflineConstants,
+    precision: Array,
 ) -> Posterior:
     """Return what rows of one model and software say of replicas on one chip.
 
@@ -175,12 +185,14 @@ def posterior(
         ``speed_log`` or ``first_token_log``.
     at, place
         Replicas (chip, family, weight_precision, rate_log_sd) and where they stand, matching.
+    precision
+        Inverse of the rows' covariance (``among``) under the variance of the replicas.
     """
-    variance = float(at["rate_log_sd"].iloc[0]) ** 2
+    variance = prior_variance(at)
     source = constants.anchor_source_log**2
     squared, related = squared_octaves(place, Places.of(rows), constants), relatedness(at, rows, constants)
     cross = covariance(squared, related, variance, constants) + source * rows["own"].to_numpy(bool)
-    weights = cross @ np.linalg.inv(among(rows, variance, constants))
+    weights = cross @ precision
     explained = (weights * cross).sum(axis=1)
     left = np.maximum(variance + source - explained, 0.0)
     return Posterior(
@@ -198,6 +210,9 @@ class Anchoring:
 
     evidence: pd.DataFrame
     constants: RooflineConstants
+    _precisions: dict[tuple[str, str, str, float], Array] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def correction(
         self, replicas: pd.DataFrame, grid: Array, outputs: str = "generated_tokens"
@@ -258,7 +273,7 @@ class Anchoring:
         same = of_configuration(related, own)
         known = related[related["speed_log"].notna()]
         if len(known):
-            found = posterior(known, "speed_log", wide, place, self.constants)
+            found = self._posterior(known, "speed_log", wide, place)
             mean, sd, weight = (
                 between(values.reshape(shape)[number], levels)
                 for values in (found.mean, found.sd, found.weight)
@@ -274,7 +289,7 @@ class Anchoring:
             result.rows[places] = len(mine)
         timed = related[related["first_token_log"].notna() & ~related["batch"]]
         if len(timed):
-            found = posterior(timed, "first_token_log", wide, place, self.constants)
+            found = self._posterior(timed, "first_token_log", wide, place)
             result.first_log[places] = between(found.mean.reshape(shape)[number], levels)
             result.first_sd[places] = self.constants.anchor_first_token_ratio * between(
                 found.sd.reshape(shape)[number], levels
@@ -294,6 +309,15 @@ class Anchoring:
         rows = self.evidence
         return rows[rows["model"].eq(model) & rows["software"].eq(software)]
 
+    def _posterior(self, rows: pd.DataFrame, residual: str, at: pd.DataFrame, place: Places) -> Posterior:
+        """Return what all rows of one model and software with this residual say; their covariance is inverted once."""
+        model, software = rows[["model", "software"]].iloc[0]
+        variance = prior_variance(at)
+        key = (str(model), str(software), residual, variance)
+        if key not in self._precisions:
+            self._precisions[key] = np.linalg.inv(among(rows, variance, self.constants))
+        return posterior(rows, residual, at, place, self.constants, self._precisions[key])
+
     def behind(self, replica: pd.DataFrame, load: float, outputs: str = "generated_tokens") -> pd.DataFrame:
         """Return the rows behind one replica (one row of a frame as in ``correction``) at one load.
 
@@ -307,7 +331,7 @@ class Anchoring:
         if found.empty:
             return found.assign(distance=[], weight=[])
         place = Places.of(replica.assign(load=load, batch=False), outputs)
-        part = posterior(found, "speed_log", replica, place, self.constants)
+        part = self._posterior(found, "speed_log", replica, place)
         found = found.assign(distance=part.distance[0], weight=part.weights[0])
         return found.sort_values("weight", ascending=False, kind="stable", key=abs)
 
