@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.optimize import brentq
 
 from planner.units import MONTHS_PER_YEAR, SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
@@ -186,6 +185,9 @@ def rate_of_return(amounts: np.ndarray, years: np.ndarray) -> tuple[float, str]:
 
     def worth(rate: float) -> float:
         return net_present_value(rate, flow, at)
+
+    # Loading it takes longer than reading a scenario, and only an internal rate of return needs it.
+    from scipy.optimize import brentq
 
     high = 1.0
     while worth(high) > 0.0 and high < HIGHEST_RATE:

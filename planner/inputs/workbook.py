@@ -12,9 +12,6 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from openpyxl import load_workbook
-from openpyxl.utils.exceptions import InvalidFileException
-
 from planner.errors import Fault
 from planner.inputs.cells import clean, nearest
 from planner.inputs.folder import column_letter, raw_table
@@ -33,6 +30,8 @@ Records = list[tuple[int, list[object]]]
 
 def read_workbook(path: Path) -> RawScenario:
     """Return everything in a scenario workbook, with the faults of reading it."""
+    from openpyxl.utils.exceptions import InvalidFileException
+
     settings_where = f"{path.name}[{SETTINGS_SHEET}]"
     pattern = f"{path.name.replace('{', '{{').replace('}', '}}')}[{{}}]"
     try:
@@ -65,6 +64,10 @@ def read_workbook(path: Path) -> RawScenario:
 
 def read_sheets(path: Path) -> tuple[dict[str, Records], list[Fault]]:
     """Return the non-blank rows of every sheet by row number; formulas count with their stored value."""
+    from openpyxl import (
+        load_workbook,
+    )  # only where there is a workbook: loading it takes longer than reading a folder
+
     faults: list[Fault] = []
     sheets: dict[str, Records] = {}
     with warnings.catch_warnings():
@@ -99,6 +102,8 @@ def _has_formulas(path: Path) -> bool:
 
 def _formula_faults(path: Path) -> list[Fault]:
     """Return a fault per formula that no program has computed yet: its cell has no stored value."""
+    from openpyxl import load_workbook
+
     faults = []
     formulas = load_workbook(path, read_only=True, data_only=False)
     stored = load_workbook(path, read_only=True, data_only=True)

@@ -19,7 +19,6 @@ from planner.inputs.located import cell_text
 from planner.inputs.parse import Rows, parse_table, raw_from_rows
 from planner.inputs.policies import parse_settings
 from planner.inputs.scenario import Settings
-from planner.inputs.template import build_workbook
 from planner.inputs.workbook import SUFFIXES
 from planner.tables import TABLES
 
@@ -53,6 +52,9 @@ def write_tables(
     given = [name for name in Settings.model_fields if name in settings]
     values = policies.model_dump(mode="json", include=set(given))
     if target.suffix.lower() in SUFFIXES:
+        # A scenario in a folder is read and written without what reads and writes workbooks.
+        from planner.inputs.template import build_workbook
+
         _refuse(target, target.exists(), force)
         _write_file(target, lambda place: build_workbook(values, frames).save(place))
     else:

@@ -169,7 +169,7 @@ def test_nothing_is_left_when_writing_breaks_half_way(tmp_path, name, monkeypatc
         raise OSError("disk full")
 
     monkeypatch.setattr("planner.inputs.write.settings_text", broken)
-    monkeypatch.setattr("planner.inputs.write.build_workbook", broken)
+    monkeypatch.setattr("planner.inputs.template.build_workbook", broken)
     with pytest.raises(OSError, match="disk full"):
         write_tables(tmp_path / name, SETTINGS, tables())
     assert list(tmp_path.iterdir()) == []
