@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from planner.cli.framework import ExampleCommand
+from planner.cli.operations_command import operations
 from planner.cli.options import force_option, plan_argument, plan_folder, scenario_argument
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 @click.group(name="export")
 def export_group() -> None:
-    """Write a saved plan in the format of another tool, or a sheet for vendors to quote on."""
+    """Write a saved plan in the format of another tool or for its operators, or a sheet for vendors to quote on."""
+
+
+export_group.add_command(operations)
 
 
 @export_group.command(cls=ExampleCommand, examples=["planner export focus out/small -o focus.csv"])
