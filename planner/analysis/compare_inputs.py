@@ -141,7 +141,12 @@ def _text(value: object) -> str:
 def _settings(plans: Mapping[str, Plan]) -> pd.DataFrame:
     values = pd.DataFrame(
         {
-            name: pd.Series(plan.scenario.settings.model_dump(mode="json")).map(str)
+            name: pd.Series(
+                {
+                    field: "" if value is None else str(value)
+                    for field, value in plan.scenario.settings.model_dump(mode="json").items()
+                }
+            )
             for name, plan in plans.items()
         }
     )

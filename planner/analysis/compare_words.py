@@ -26,12 +26,16 @@ def bound_words(bounds: Sequence[str]) -> list[str]:
 
 
 def input_words(inputs: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return what differs in the inputs: ``changed: budgets capex limit 1000000 -> 800000``."""
-    rows = [
-        f"changed: {row['table']} {row['key']} {row['column']}: {_said(row[names[0]])} -> {_said(row[names[-1]])}"
-        for row in inputs.to_dict("records")
-        if row[names[0]] != row[names[-1]]
-    ]
+    """Return what differs in the inputs: ``changed: budgets capex limit 1000000 -> 800000``.
+
+    A cell that is blank and one of a row that is not there both say nothing: from one to the other nothing changed.
+    """
+    rows = []
+    for row in inputs.to_dict("records"):
+        before, after = _said(row[names[0]]), _said(row[names[-1]])
+        if before != after:
+            place = " ".join(str(row[part]) for part in ("table", "key", "column") if row[part] != "")
+            rows.append(f"changed: {place}: {before} -> {after}")
     return _first(rows, "changed: {} more inputs")
 
 

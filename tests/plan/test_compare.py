@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -39,6 +40,37 @@ def test_a_plan_compared_with_itself_differs_in_nothing() -> None:
     assert same.inputs.empty
     assert (same.headline["difference"].dropna() == 0).all()
     assert (same.costs["difference"] == 0).all()
+
+
+def noted(plan, notes, keep=True):
+    """Return the plan with a note in its supply, or without the row."""
+    supply = plan.scenario.tables["supply"]
+    assert len(supply) == 1
+    other = supply.assign(period="2027-Q3", units=notes)
+    both = pd.concat([supply, other], ignore_index=True) if keep else supply
+    tables = {**plan.scenario.tables, "supply": both}
+    return replace(plan, scenario=replace(plan.scenario, tables=tables))
+
+
+def test_what_says_nothing_in_the_first_and_the_last_plan_is_no_change() -> None:
+    # Only the plan between has a number; a row that is not there and a blank cell both say nothing.
+    plan = solved("limited")
+    three = {"a": noted(plan, 1.0, keep=False), "b": noted(plan, 7.0), "c": noted(plan, float("nan"))}
+    found = compare_plans(three)
+    assert found.inputs["b"].to_list() == ["7"]
+    assert not [said for said in found.words if said.startswith("changed")]
+    back = compare_plans({name: three[name] for name in ("a", "c", "b")})
+    assert [said for said in back.words if said.startswith("changed")] == [
+        "changed: supply box purchase|2027-Q3 units: nothing -> 7"
+    ]
+
+
+def test_a_setting_that_was_not_given_says_nothing() -> None:
+    plan = solved("limited")
+    settings = plan.scenario.settings.model_copy(update={"time_limit_s": 7.0})
+    timed = replace(plan, scenario=replace(plan.scenario, settings=settings))
+    changed = [said for said in compare_plans({"a": plan, "b": timed}).words if said.startswith("changed")]
+    assert changed == ["changed: settings time_limit_s: nothing -> 7.0"]
 
 
 def test_every_input_that_differs_is_named_by_table_key_and_column(found) -> None:
