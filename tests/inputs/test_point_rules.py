@@ -3,7 +3,7 @@
 import pytest
 from column_speed import SPEED, measured
 from column_walk import changed
-from small_scenarios import SAID, cloud, demand, energy, hall, one_year, rental, scenario
+from small_scenarios import SAID, cloud, demand, energy, hall, one_year, point, rental, scenario
 
 from planner.errors import InputError
 
@@ -52,6 +52,32 @@ def test_a_measured_rate_that_no_plan_uses_is_warned_of(column, value, words):
     (text,) = stated("light", column, value).warnings
     assert f"column {column}" in text
     assert words in text
+
+
+def test_a_rate_with_lengths_of_a_product_without_chip_is_refused():
+    tables = {
+        "periods": one_year(),
+        "sites": [hall(), cloud()],
+        "offers": [rental()],
+        "demand": demand(["2027"], 1.0),
+    }
+    measured_box = {
+        **{
+            "point": "swept",
+            "product": "box",
+            "phase": "mixed",
+            "model": "Llama-3.1-70B",
+            "engine": "vllm-bf16",
+        },
+        **{"input_tokens": 900, "output_tokens": 200, "output_tok_per_s": 4_000, "concurrency": 32},
+    }
+    both = [point(), measured_box | SAID]
+    with pytest.raises(InputError) as caught:
+        scenario({**tables, "operating_points": both})
+    said = [str(fault) for fault in caught.value.faults if "names no chip" in str(fault)]
+    (text,) = said
+    assert text.startswith("operating_points row 3, column product: 'box': product 'box' names no chip")
+    assert "leave input_tokens and output_tokens blank" in text
 
 
 def test_a_prompt_rate_alone_is_a_rate():

@@ -57,6 +57,22 @@ def rates_with_lengths_are_planned_with(view: View) -> Iterator[Finding]:
             yield Notice(points.fault(at, column, message))
 
 
+def rates_with_lengths_have_a_chip(view: View) -> Iterator[Finding]:
+    """Yield own rates with lengths of a product that names no chip: neither measured on one nor stated for a shape."""
+    points = view["operating_points"]
+    frame = points.frame
+    lengths = frame[["input_tokens", "output_tokens"]].notna().any(axis=1).to_numpy()
+    product = frame["product"]
+    known = product.isin(view.frame("products")["product"])
+    without = known & frame["chip"].isna() & view.lookup(product, "products", "chip").isna()
+    for at in rows_where(points, lengths & without.to_numpy() & points.own):
+        message = (
+            f"product {product.iloc[at]!r} names no chip, and a rate with lengths is one of a chip: name the chip, or "
+            "leave input_tokens and output_tokens blank and state the rate for the workload and shape"
+        )
+        yield points.fault(at, "product", message)
+
+
 RULES = (
     Rule(
         measured_as_its_engine_runs,
@@ -65,5 +81,9 @@ RULES = (
     Rule(
         rates_with_lengths_are_planned_with,
         ("operating_points.model", "operating_points.engine", "operating_points.phase"),
+    ),
+    Rule(
+        rates_with_lengths_have_a_chip,
+        ("operating_points.product", "operating_points.input_tokens", "products.product", "products.chip"),
     ),
 )
