@@ -190,7 +190,10 @@ def _baseline_line(content: Content) -> str:
         elif math.isfinite(cost):
             parts.append(f"{row.baseline} costs {short_number(cost)} {content.currency}")
         else:
-            parts.append(f"{row.baseline} is {row.status}")
+            # What it serves and costs all the same, or why there is no such plan.
+            detail = getattr(row, "detail", None)
+            more = detail.split("\n")[0] if isinstance(detail, str) else ""
+            parts.append(f"{row.baseline} is {row.status}" + (f" ({more})" if more else ""))
     this = "bound" if content.is_bound else "plan"
     return f"Against this {this}: {'; '.join(parts)}." if parts else "No baseline was computed."
 

@@ -14,11 +14,12 @@ from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.build import PlanModel
 from planner.formulation.objective import cost_terms
 from planner.formulation.pulp_face import PlanProblem
-from planner.solve import SolveOptions, elastic, solve
+from planner.solve import SolveOptions, least_breach, solve
 
 ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "retrofit_kw", "module", "bridge_kw")
 BASELINE_GAP = 0.01
 BASELINE_SECONDS = 30.0
+BALANCE = "demand_balance"
 
 
 def baseline_frames(
@@ -28,7 +29,7 @@ def baseline_frames(
     ``baseline_costs``: the cost rows of those that have a cost.
 
     Every baseline serves exactly what the plan serves; where that is impossible, ``served_fraction`` is the most it
-    can serve and there is no cost.
+    can serve, and there is no cost that could stand beside the plan's: ``detail`` says what that much costs.
     """
     quick = replace(
         options,
@@ -110,8 +111,9 @@ def _solved(
         return name, solution.status, float(solution.objective), _served(model, None), detail
     if solution.status == "no_solution":
         return name, solution.status, float("nan"), float("nan"), solution.termination.detail
+    relaxed = replace(options, relax=True)
     try:
-        short = elastic(problem, {"demand_balance": 1.0}, replace(options, relax=True))
+        breach = least_breach(problem, {BALANCE: 1.0}, relaxed)
     except InfeasiblePlan as clash:
         return name, "infeasible", float("nan"), 0.0, str(clash)
     except NoSolutionFound:
@@ -122,12 +124,31 @@ def _solved(
             float("nan"),
             "cannot serve the plan's demand; how much: not finished",
         )
-    lost = float(short["shortfall"].sum()) if len(short) else 0.0
-    return name, "infeasible", float("nan"), _served(model, lost), "cannot serve the plan's demand"
+    lost = float(breach.rows["shortfall"].sum()) if len(breach.rows) else 0.0
+    served = _served(model, lost)
+    text = f"serves {served:.1%} of the plan's demand at most"
+    part = solve(_serving(problem, breach.values), relaxed)
+    if part.termination.has_values:
+        text += f", for {part.objective:,.0f} {c.settings.currency}, present value"
+    return name, "infeasible", float("nan"), served, text
+
+
+def _serving(problem: PlanProblem, values: np.ndarray) -> PlanProblem:
+    """Return the problem that serves what these values serve, instead of all that is asked."""
+    rows = [
+        block
+        if block.family != BALANCE
+        else replace(
+            block,
+            rhs=np.bincount(block.row, block.value * values[block.column], minlength=len(block.labels)),
+        )
+        for block in problem.rows
+    ]
+    return PlanProblem("baseline", problem.columns, rows, problem.cost, problem.offset)
 
 
 def _served(model: PlanModel, lost: float | None) -> float:
-    balances = [block for block in model.problem.rows if block.family == "demand_balance"]
+    balances = [block for block in model.problem.rows if block.family == BALANCE]
     asked = sum(float(np.abs(block.rhs).sum()) for block in balances)
     return 1.0 if lost is None or asked == 0 else max(0.0, 1.0 - lost / asked)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_scenarios import box, cloud, demand, hall, one_year, point, purchase, rental, scenario
+from small_scenarios import box, cloud, demand, energy, hall, one_year, point, purchase, rental, scenario
 
 from planner.inputs import Scenario
 from planner.pipeline import RunOptions, run_plan
@@ -12,7 +12,7 @@ from planner.plan import Plan
 YEAR_HOURS = 8_760.0
 
 
-def short_of_power(existing: int, usable_kw: float = 100.0) -> Scenario:
+def short_of_power(existing: int, usable_kw: float = 100.0, kwh_price: float = 0.0) -> Scenario:
     """Return twelve requests/s on little power, some old boxes standing already.
 
     Old: 1 request/s, 10 kW, 100,000 or 30 an hour in the cloud. New: 1.2 requests/s, 8 kW, 150,000.
@@ -38,6 +38,7 @@ def short_of_power(existing: int, usable_kw: float = 100.0) -> Scenario:
             ],
             "operating_points": [point("old", 1.0), point("new", 1.2)],
             "demand": demand(["2027"], 12),
+            "tariffs": [energy(price=kwh_price)],
         }
     )
 
@@ -61,6 +62,16 @@ def test_doing_nothing_serves_what_the_boxes_that_stand_can_serve(plan):
     assert nothing["status"] == "infeasible"
     assert nothing["served_fraction"] == pytest.approx(3 / 12)
     assert nothing["total_cost"] != nothing["total_cost"]  # no cost at all, rather than a low one
+
+
+def test_doing_nothing_says_what_it_serves_and_what_that_costs():
+    # The three boxes that stand run all year, half of it prefill at 10 kW, half decode at 9: 3 x 9.5 x 8,760 h at 0.1.
+    dear = short_of_power(3, kwh_price=0.1)
+    nothing = baseline(run_plan(dear, RunOptions()), "do nothing")
+    assert nothing["detail"] == "serves 25.0% of the plan's demand at most, for 24,966 USD, present value"
+    assert nothing["total_cost"] != nothing["total_cost"]
+    none = baseline(run_plan(short_of_power(0), RunOptions()), "do nothing")
+    assert none["detail"] == "serves 0.0% of the plan's demand at most, for 0 USD, present value"
 
 
 def test_renting_everything_leaves_the_boxes_that_stand(plan):
