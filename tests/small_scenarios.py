@@ -199,7 +199,7 @@ def _plain_tables() -> dict[str, Rows]:
     }
 
 
-def short_of_boxes(units: float, rule: str = "strict") -> Scenario:
+def short_of_boxes(units: float, rule: str = "strict", unranked_fraction: float | None = None) -> Scenario:
     """Return gold of rank 1 and basic of rank 2, 4 requests/s each, half optional, on so many boxes of one request/s.
 
     A Mtok of basic is worth ten times one of gold: by value alone basic is served first.
@@ -213,7 +213,11 @@ def short_of_boxes(units: float, rule: str = "strict") -> Scenario:
             "offers": [rental(supply_units_per_period=units)],
             "workloads": [
                 workload("gold", priority=1, **worth),
-                workload("basic", **(worth | {"priority": 2, "value_per_mtok": 10_000})),
+                workload(
+                    "basic",
+                    **(worth | {"priority": 2, "value_per_mtok": 10_000}),
+                    unranked_fraction=unranked_fraction,
+                ),
             ],
             "shapes": [shape(name, output_tokens=100) for name in names],
             "operating_points": [point(name=name) for name in names],

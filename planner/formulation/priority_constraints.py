@@ -1,4 +1,4 @@
-"""Priority: the optional demand of a rank is served only where all of the rank before it is.
+"""Priority: the optional demand of a rank is served only where all of the rank before it is, a share of it apart.
 
 "Served only after" is a choice, so it takes a yes or no per rank, region and block. Its coefficients are the demand
 itself: no weight has to be large against another, and the relaxation is as tight as a linear rule can be: the served
@@ -41,29 +41,30 @@ def priority_first(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
 
 def priority_next(c: Coefficients, columns: ColumnIndex) -> RowBlock:
-    """The optional demand of a rank is served only where the rank before it is served in full.
+    """The optional demand of a rank is served only where the rank before it is served in full, a share of it apart.
 
-    O[w,r,t,b] - unserved[w,r,t,b]  <=  O[w,r,t,b] * priority_full[p,r,t,b]
+    O[w,r,t,b] - unserved[w,r,t,b]  <=  a[w] * O[w,r,t,b] + (1 - a[w]) * O[w,r,t,b] * priority_full[p,r,t,b]
     for every workload w, region r, period t, block b with a rank p before that of w
 
     unserved       requests/s of optional demand not served             column unserved
     priority_full  1 while all of the rank before is served, binary     column priority_full
     O              optional requests/s, (1 - m) * D of ``must_serve``   c.demand, c.workloads
+    a              share of it that waits for no rank, fraction         c.workloads, unranked_fraction
 
-    Ranks without optional demand in the place are passed over. Where rank p is not served in full nothing of the next
-    is served, so that is not full either, and so on.
+    Ranks without optional demand in the place are passed over. Where rank p is not served in full of the next no more
+    is served than waits for no rank, so unless that is all of it, it is not full either, and so on.
 
     Dual: currency per (request/s) in the block; what one request/s served before its turn would save (<= 0).
     """
     ranked = ranked_demand(c.settings, c.demand, c.workloads)
     later = ranked[ranked["past_priority"].notna()]
-    rows = number_rows(later[[*DEMANDED, "past_priority", "optional"]])
-    rows = rows.rename(columns={"past_priority": "priority"}).assign(given=-rows["optional"])
+    rows = number_rows(later[[*DEMANDED, "past_priority", "optional", "unranked"]])
+    rows = rows.rename(columns={"past_priority": "priority"})
+    rows = rows.assign(given=rows["unranked"] - rows["optional"])
     parts = [
         terms(rows, columns.frame("unserved"), DEMANDED, -1.0),
         terms(rows, columns.frame("priority_full"), ["priority", *PLACE], "given"),
     ]
-    limit = -rows["optional"].to_numpy(float)
-    return row_block(
-        "priority_next", rows.drop(columns=["priority", "optional", "given"]), "<=", limit, parts
-    )
+    limit = rows["given"].to_numpy(float)
+    labels = rows.drop(columns=["priority", "optional", "unranked", "given"])
+    return row_block("priority_next", labels, "<=", limit, parts)

@@ -24,6 +24,7 @@ from planner.plan.ledger import cost_ledger, liability_after_horizon, peaks_afte
 from planner.plan.metrics import metric_frame
 from planner.plan.plan import Plan
 from planner.plan.pools import pool_latency, pools_of_plan
+from planner.plan.priorities import rank_warnings
 from planner.plan.purchases import purchase_frame
 from planner.plan.quotas import quota_frame, refused_requests
 from planner.plan.schedule import payment_frame, rfq_frame
@@ -139,7 +140,11 @@ def _headline(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataF
         + sum(float(frames[name]["owed_after_horizon"].sum()) for name in ("colo_contracts", "bridging"))
         + peaks_after_horizon(frames["billed_peaks"]),
         "input_hash": scenario.input_hash,
-        "warnings": [*scenario.warnings, *supply_warnings(frames["unstated_supply"])],
+        "warnings": [
+            *scenario.warnings,
+            *supply_warnings(frames["unstated_supply"]),
+            *rank_warnings(c, frames),
+        ],
     }
 
 

@@ -237,6 +237,11 @@ WORKLOADS = Table(
         fraction(
             "must_serve_fraction", "share of demand that is a hard limit; the rest is optional", required=True
         ),
+        fraction(
+            "unranked_fraction",
+            "share of the optional demand that waits for no earlier rank, with settings priority_rule strict: it is "
+            "served where its value pays; blank = 0",
+        ),
         number(
             "value_per_mtok",
             "currency/Mtok",

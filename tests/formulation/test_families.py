@@ -85,7 +85,9 @@ RANKED = {"priority_first", "priority_next"}
 
 
 def ranked():
-    workloads = tiny().workloads.assign(must_serve_fraction=[0.8, 0.5], priority=[2, 1])
+    workloads = tiny().workloads.assign(
+        must_serve_fraction=[0.8, 0.5], priority=[2, 1], unranked_fraction=[0.25, np.nan]
+    )
     return tiny(settings=settings(priority_rule="strict"), workloads=workloads)
 
 

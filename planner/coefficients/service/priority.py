@@ -7,7 +7,7 @@ import pandas as pd
 from planner.inputs import Settings
 
 PLACE = ["region", "period", "block"]
-OPTIONAL = ["workload", *PLACE, "optional", "priority", "next_priority", "past_priority"]
+OPTIONAL = ["workload", *PLACE, "optional", "unranked", "priority", "next_priority", "past_priority"]
 
 
 def ranked_demand(settings: Settings, demand: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:
@@ -18,11 +18,11 @@ def ranked_demand(settings: Settings, demand: pd.DataFrame, workloads: pd.DataFr
     demand
         workload, region, period, block, requests_per_s.
     workloads
-        Index workload: priority, must_serve_fraction.
+        Index workload: priority, must_serve_fraction, unranked_fraction.
 
     Returns
     -------
-    DataFrame, OPTIONAL: optional (requests/s), ranks as numbers, NaN for none.
+    DataFrame, OPTIONAL: optional and what of it waits for no rank (requests/s), ranks as numbers, NaN for none.
     """
     if settings.priority_rule == "value":
         return pd.DataFrame(columns=OPTIONAL)
@@ -31,7 +31,8 @@ def ranked_demand(settings: Settings, demand: pd.DataFrame, workloads: pd.DataFr
         optional=share * demand["requests_per_s"],
         priority=demand["workload"].map(workloads["priority"]).astype(float),
     )
-    table = table[table["optional"] > 0.0]
+    free = demand["workload"].map(workloads["unranked_fraction"]).astype(float).fillna(0.0)
+    table = table.assign(unranked=free * table["optional"])[table["optional"] > 0.0]
     ranks = table[[*PLACE, "priority"]].drop_duplicates().sort_values([*PLACE, "priority"])
     place = [ranks[name] for name in PLACE]
     beside = ranks.assign(

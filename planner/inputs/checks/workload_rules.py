@@ -204,6 +204,15 @@ def priority_has_ranks(view: View) -> Iterator[Finding]:
         yield Notice(workloads.fault(0, "priority", message))
 
 
+def unranked_share_has_ranks(view: View) -> Iterator[Finding]:
+    """Yield a notice where a share is taken out of ranks that the settings do not order by."""
+    workloads = view["workloads"]
+    if view.settings.priority_rule == "value":
+        for at in rows_where(workloads, workloads.frame["unranked_fraction"] > 0):
+            message = "not used with settings priority_rule value: no rank waits for another"
+            yield Notice(workloads.fault(at, "unranked_fraction", message))
+
+
 def residency_names_countries_and_has_a_site(view: View) -> Iterator[Finding]:
     """Yield workloads that must stay in a country nobody knows, or where no site stands."""
     workloads, regions = view["workloads"], view.frame("regions")
@@ -258,5 +267,6 @@ RULES = (
         (*TARGET_COLUMNS, "workloads.sizing_statistic", "workloads.arrival_cv", "workloads.waiting_ms"),
     ),
     Rule(priority_has_ranks, ("workloads.priority", "workloads.must_serve_fraction")),
+    Rule(unranked_share_has_ranks, ("workloads.unranked_fraction",)),
     Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
 )
