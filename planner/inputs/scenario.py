@@ -213,7 +213,8 @@ class Settings(BaseModel):
         default=1.0,
         gt=0,
         le=3,
-        description="speed of your engines relative to the reference tuning",
+        description="speed of your engines relative to the reference tuning; what it adds to a rate is held to full "
+        "peak, the best ever measured and the power of the chips",
     )
     rate_confidence: float = Field(
         default=0.6,

@@ -1,5 +1,7 @@
 """How hard a point works its chips: arithmetic and memory traffic over their peaks, in prefill and in decode.
 
+``with_work`` says what one request takes of a replica, ``with_activity`` what the point's rate makes of it; between the
+two stand the limits of a tuned rate (``tuned_limits``), so that activity and power follow the rate that is planned.
 Everything follows from what the point itself says (rate, concurrency, lengths) and the model's facts, so that
 measured, anchored and estimated points are treated alike; a point that does not say enough stays unknown.
 """
@@ -30,24 +32,23 @@ POINT_COLUMNS = [
     "prefill_time_fraction",
     "cache_hit_fraction",
 ]
+WORK = ["prompt_compute_s", "answer_compute_s", "answer_memory_s"]
+"""Seconds of a replica that one request's work takes at full arithmetic peak and at full bandwidth."""
 ACTIVITY = ["prefill_compute_fraction", "decode_compute_fraction", "decode_memory_fraction"]
 
 
-def with_activity(
+def with_work(
     points: pd.DataFrame,
     tables: Mapping[str, pd.DataFrame],
     engines: pd.DataFrame,
     shapes: pd.DataFrame,
     constants: RooflineConstants,
 ) -> pd.DataFrame:
-    """Return the points with ``ACTIVITY``, NaN where a phase takes no time or the point says too little.
+    """Return the points with ``WORK`` and computed_tokens of a request, NaN where the point says too little.
 
-    prefill compute = rate * 2 * active parameters * computed prompt tokens / (chips * peak) / f
-    decode compute  = rate * 2 * active parameters * generated tokens / (chips * peak) / (1 - f)
-    decode memory   = steps/s * (weights touched + KV of the batch) / (chips * bandwidth) / (1 - f)
-    steps/s         = rate * generated tokens / concurrency
-
-    rate per replica; f the share of busy time in prefill; all at most 1.
+    prompt compute = 2 * active parameters * computed prompt tokens / (chips * peak)
+    answer compute = 2 * active parameters * generated tokens / (chips * peak)
+    answer memory  = generated tokens / concurrency * (weights touched + KV of the batch) / (chips * bandwidth)
 
     Parameters
     ----------
@@ -59,30 +60,45 @@ def with_activity(
     joined = _facts(points, tables, engines, shapes)
     stated = joined[["requests_per_s", "generated_tokens", "uncached_tokens"]].notna().all(axis=1)
     known = (missing_facts(joined).eq("") & stated).to_numpy()
-    result = points.assign(**dict.fromkeys(ACTIVITY, np.nan))
+    result = points.assign(**dict.fromkeys([*WORK, "computed_tokens"], np.nan))
     if not known.any():
         return result
     rows = joined[known]
     deployment = deployments(rows)
     compute = (deployment.chips * deployment.peak_flops)[:, 0]
-    share = rows["prefill_time_fraction"].to_numpy(float)
-    in_prefill, in_decode = np.where(share > 0, share, np.nan), np.where(share < 1, 1.0 - share, np.nan)
-    rate = (rows["requests_per_s"] / rows["replicas_per_unit"]).to_numpy(float)
-    flops = 2.0 * rate * deployment.active[:, 0]
+    flops = 2.0 * deployment.active[:, 0]
     generated, batch = rows["generated_tokens"].to_numpy(float), rows["concurrency"].to_numpy(float)
+    prompt = rows["uncached_tokens"].to_numpy(float)
     context = (rows["input_tokens"] + rows["generated_tokens"] / 2.0).to_numpy(float)[:, None]
     weights = weight_read_bytes(deployment, batch[:, None], constants) * deployment.chips
     cached = read_bytes_per_sequence(deployment, context) + 2.0 * state_bytes_per_sequence(deployment)
-    moved = rate * generated / batch * (weights + batch[:, None] * cached)[:, 0]
+    moved = generated / batch * (weights + batch[:, None] * cached)[:, 0]
     bandwidth = (deployment.chips * deployment.bandwidth)[:, 0]
-    values = (
-        flops * rows["uncached_tokens"].to_numpy(float) / compute / in_prefill,
-        flops * generated / compute / in_decode,
-        moved / bandwidth / in_decode,
-    )
-    for name, value in zip(ACTIVITY, values, strict=True):
-        result.loc[result.index[known], name] = np.clip(value, 0.0, 1.0)
+    values = (flops * prompt / compute, flops * generated / compute, moved / bandwidth, prompt + generated)
+    for name, value in zip([*WORK, "computed_tokens"], values, strict=True):
+        result.loc[result.index[known], name] = value
     return result
+
+
+def with_activity(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points with ``ACTIVITY``, NaN where a phase takes no time or the point says too little.
+
+    ``rate * work of a request / share of busy time in the phase``; rate per replica; all at most 1.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Result of ``with_work``.
+    """
+    share = points["prefill_time_fraction"].astype(float)
+    in_prefill, in_decode = share.where(share > 0), (1.0 - share).where(share < 1)
+    rate = (points["requests_per_s"] / points["replicas_per_unit"]).astype(float)
+    values = (
+        rate * points["prompt_compute_s"] / in_prefill,
+        rate * points["answer_compute_s"] / in_decode,
+        rate * points["answer_memory_s"] / in_decode,
+    )
+    return points.assign(**{name: value.clip(0.0, 1.0) for name, value in zip(ACTIVITY, values, strict=True)})
 
 
 def _facts(

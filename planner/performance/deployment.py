@@ -173,7 +173,7 @@ def compute_path(weight_precision: pd.Series, chips: pd.DataFrame) -> pd.Series:
     return named.where(named.ne(""))
 
 
-def _by_path(frame: pd.DataFrame, path: pd.Series, columns: Mapping[str, str]) -> Array:
+def by_path(frame: pd.DataFrame, path: pd.Series, columns: Mapping[str, str]) -> Array:
     """Return the column that belongs to each row's compute path."""
     chosen = np.full(len(frame), np.nan)
     for name, column in columns.items():
@@ -184,7 +184,7 @@ def _by_path(frame: pd.DataFrame, path: pd.Series, columns: Mapping[str, str]) -
 def _achieved_bf16(joined: pd.DataFrame) -> Array:
     """Return achieved BF16 FLOP/s per chip; those of the compute path where the catalogue has no BF16 figure."""
     bf16 = joined["bf16_tflops"].to_numpy(float) * joined["mfu_bf16_fraction"].to_numpy(float)
-    path = _by_path(joined, joined["path"], PEAK_COLUMNS) * _by_path(joined, joined["path"], MFU_COLUMNS)
+    path = by_path(joined, joined["path"], PEAK_COLUMNS) * by_path(joined, joined["path"], MFU_COLUMNS)
     return np.where(np.isnan(bf16), path, bf16) * FLOPS_PER_TFLOPS
 
 
@@ -226,7 +226,7 @@ def missing_facts(joined: pd.DataFrame) -> pd.Series:
     chip, model = joined["chip"].astype("str"), joined["model"].astype("str")
     precision = joined["weight_precision"].astype("str")
     facts = joined[["layers", "hidden", "heads", "kv_elements_full", "parameters_active_b"]]
-    share = pd.Series(_by_path(joined, joined["path"], MFU_COLUMNS), index=joined.index)
+    share = pd.Series(by_path(joined, joined["path"], MFU_COLUMNS), index=joined.index)
     no_family = "chip family " + joined["family"].astype("str") + " has no fitted or borrowed fractions"
     checks: list[tuple[pd.Series, pd.Series | str]] = [
         (joined["memory_gb"].isna(), "chip " + chip + " is not in the catalogue"),
@@ -285,8 +285,8 @@ def deployments(joined: pd.DataFrame) -> Deployments:
         "pipeline": column("pipeline", 1.0),
         "expert": column("expert", 1.0),
         "attention_dp": column("attention_dp"),
-        "peak_flops": _by_path(joined, joined["path"], PEAK_COLUMNS) * FLOPS_PER_TFLOPS,
-        "mfu": _by_path(joined, joined["path"], MFU_COLUMNS),
+        "peak_flops": by_path(joined, joined["path"], PEAK_COLUMNS) * FLOPS_PER_TFLOPS,
+        "mfu": by_path(joined, joined["path"], MFU_COLUMNS),
         "attention_flops_per_s": _achieved_bf16(joined),
         "bandwidth": column("memory_tb_per_s") * BYTES_PER_TB,
         "bandwidth_efficiency": column("bandwidth_efficiency_fraction"),

@@ -275,6 +275,9 @@ def flatten(
             "step_alone_ms": np.repeat(step[:, 0], points) * MS_PER_SECOND,
             "slots": np.repeat(limit[:, 0], points),
             "requests_per_s": (timing.requests_per_s * replicas_per_unit[:, None]).ravel(),
+            "memory_bound_requests_per_s": np.repeat(
+                timing.requests_per_s.max(axis=1) * replicas_per_unit, points
+            ),
             "prefill_time_fraction": time_fractions(timing, grid).ravel(),
         }
     )

@@ -24,6 +24,7 @@ FACT_COLUMNS = [
     "cache_hit_fraction",
     "prefill_time_fraction",
     "requests_per_s",
+    "memory_bound_requests_per_s",
     "ttft_ms",
     "tpot_ms",
     "e2e_ms",
@@ -48,6 +49,8 @@ prompt), ``step_alone_ms`` (of one request) and ``slots`` (most requests a repli
 needs; blank where a point states only its rate. ``layout`` (blank where a rate is stated) and ``replica_chips`` tell
 deployments apart: a pool has one for all its shapes. Of workloads whose waiting is computed, points of both phases come
 at every load, with the latencies of the service alone: what a pool may carry is decided over its mix.
+``memory_bound_requests_per_s`` is the rate of the replica's best load that memory holds, whatever the latency (blank
+where nothing estimates it).
 """
 
 ERROR_COLUMNS = [
@@ -90,6 +93,12 @@ TAKEN_COLUMNS = [
     "cache_hit_fraction",
     "prefill_time_fraction",
     "requests_per_s",
+    "memory_bound_requests_per_s",
+    "engine_requests_per_s",
+    "power_bound_requests_per_s",
+    "prefill_compute_fraction",
+    "decode_compute_fraction",
+    "decode_memory_fraction",
     "ttft_ms",
     "tpot_ms",
     "e2e_ms",
@@ -149,7 +158,9 @@ class PointSet:
         ``cache_hit_fraction`` blank where the workload's stated share holds; ``units_per_replica`` above 1 where a
         replica takes several units. ``requests_per_s`` are attempts one
         product unit completes per second when it serves only that shape and phase; latencies are of the service
-        alone, at the statistic of the target; ``unit_kw`` is the IT power of one unit running at the point.
+        alone, at the statistic of the target; ``unit_kw`` is the IT power of one unit running at the point. Beside the
+        rate stand what bounds it, at nominal clock: memory and bandwidth without a latency target, the engine before
+        power, power (blank where none is known to bind), and the arithmetic and memory traffic of each phase over peak.
     refused : DataFrame
         Points and pairs that were looked at and not taken, with the reason (``REFUSED_COLUMNS``).
     routes : DataFrame

@@ -103,4 +103,5 @@ def tied_to_measured(points: pd.DataFrame, plain: pd.DataFrame, trusted: pd.Data
     own = pd.MultiIndex.from_frame(points[keys])
     share = ratio.reindex(own).fillna(1.0).to_numpy(float) if len(ratio) else np.ones(len(points))
     scaled = {name: points[name] / share for name in LATENCIES}
-    return points.assign(requests_per_s=points["requests_per_s"] * share, **scaled)
+    rates = {name: points[name] * share for name in ("requests_per_s", "memory_bound_requests_per_s")}
+    return points.assign(**rates, **scaled)

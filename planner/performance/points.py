@@ -9,7 +9,7 @@ import pandas as pd
 
 from planner.inputs import resolved_workloads
 from planner.inputs.scenario import Scenario
-from planner.performance.activity import with_activity
+from planner.performance.activity import with_activity, with_work
 from planner.performance.aiconfigurator_points import database_points
 from planner.performance.candidates import accepts, offered_products, replicas, tuned_engines, workload_shapes
 from planner.performance.ceiling import best_measured, with_ceiling
@@ -41,6 +41,7 @@ from planner.performance.select import (
     without_modelled_where_stated,
 )
 from planner.performance.statistics import attained_fraction, known_factors
+from planner.performance.tuned_limits import with_limits
 
 
 def operating_points(scenario: Scenario) -> PointSet:
@@ -77,11 +78,13 @@ def operating_points(scenario: Scenario) -> PointSet:
     columns = [*FACT_COLUMNS, *ERROR_COLUMNS]
     frames = [frame.reindex(columns=columns) for frame in provided if len(frame)]
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+    candidates = with_memory_bound(candidates)
     candidates = with_errors(
         candidates, scenario.tables, rates.anchoring.evidence, rates.lowered_deviations, constants
     )
     candidates = most_trusted(without_modelled_where_stated(candidates)).reset_index(drop=True)
-    candidates = with_activity(candidates, scenario.tables, engines, shapes, constants)
+    candidates = with_work(candidates, scenario.tables, engines, shapes, constants)
+    candidates = with_activity(with_limits(candidates, engines, usable, products, constants))
     candidates = with_clock_choices(candidates, scenario.settings.clock_choices)
     candidates = candidates.assign(candidate=np.arange(len(candidates)))
     routes = route_budgets(scenario)
@@ -136,6 +139,14 @@ def of_pools(caps: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """Return the caps of pools that have points."""
     used = pd.MultiIndex.from_frame(points[POOL].drop_duplicates())
     return caps[pd.MultiIndex.from_frame(caps[POOL]).isin(used)].reset_index(drop=True)
+
+
+def with_memory_bound(candidates: pd.DataFrame) -> pd.DataFrame:
+    """Return the candidates with the best estimated rate of any load that memory holds, for measured ones too."""
+    keys = ["workload", "shape", "product", "engine", "engine_option", "phase"]
+    best = candidates.groupby(keys, dropna=False)["memory_bound_requests_per_s"].transform("max")
+    own = candidates["memory_bound_requests_per_s"]
+    return candidates.assign(memory_bound_requests_per_s=own.fillna(best).astype(float))
 
 
 def with_tpot_target(candidates: pd.DataFrame, workloads: pd.DataFrame) -> pd.DataFrame:

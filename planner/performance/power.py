@@ -61,6 +61,25 @@ def phase_kw(points: pd.DataFrame, products: pd.DataFrame, constants: RooflineCo
     return pd.DataFrame(result, index=points.index)
 
 
+def dynamic_room(product: pd.Series, products: pd.DataFrame, constants: RooflineConstants) -> pd.Series:
+    """Return what the chips of a unit may draw beside their static draw, over thermal design power.
+
+    ``1 - static``, or where that passes the nameplate of the unit ``(limit - idle) / (busy - idle) * (reference -
+    static)`` with the symbols of ``phase_kw``; the first alone where a product states no draws.
+    """
+    facts = products.set_index("product")[["nameplate_kw", "idle_kw", "busy_kw"]].reindex(product.to_numpy())
+    facts.index = product.index
+    limit = facts[["nameplate_kw", "busy_kw"]].max(axis=1)
+    span = facts["busy_kw"] - facts["idle_kw"]
+    level = (limit - facts["idle_kw"]) / span.where(span > 0)
+    reference = constants.power_busy_fraction - constants.power_static_fraction
+    return (
+        (level * reference)
+        .clip(upper=1.0 - constants.power_static_fraction)
+        .fillna(1.0 - constants.power_static_fraction)
+    )
+
+
 def mixed_kw(points: pd.DataFrame) -> pd.Series:
     """Return kW of one unit over both phases at nominal clock: ``f * prefill_kw + (1 - f) * decode_kw``."""
     share = points["prefill_time_fraction"]

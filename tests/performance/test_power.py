@@ -8,7 +8,7 @@ import pytest
 from serving_case import catalog_tables, neutral_constants, product
 
 from planner.inputs import typed_frame
-from planner.performance.activity import ACTIVITY, with_activity
+from planner.performance.activity import ACTIVITY, with_activity, with_work
 from planner.performance.power import measured_unit_kw, mixed_kw, phase_kw
 from planner.performance.statistics import attained_fraction, statistic_ratio
 
@@ -90,13 +90,14 @@ def test_activity_is_what_the_rate_implies():
     engines = tables["engines"].assign(
         step_overhead_us=0.0, first_token_overhead_ms=0.0, layer_overhead_us=0.0, sequence_overhead_us=0.0
     )
-    found = with_activity(points, tables, engines, shapes, neutral_constants()).iloc[0]
+    found = with_activity(with_work(points, tables, engines, shapes, neutral_constants())).iloc[0]
     flops = 5 * 2 * 7.505e9 / 989e12
     moved = 20 * (7.505e9 * 2 + 50 * 1_100 * 131_072) / 3.35e12
     assert found["prefill_compute_fraction"] == pytest.approx(flops * 1000 / 0.25)
     assert found["decode_compute_fraction"] == pytest.approx(flops * 200 / 0.75)
     assert found["decode_memory_fraction"] == pytest.approx(moved / 0.75, rel=1e-6)
-    nobody = with_activity(points.assign(model="unheard of"), tables, engines, shapes, neutral_constants())
+    stranger = points.assign(model="unheard of")
+    nobody = with_activity(with_work(stranger, tables, engines, shapes, neutral_constants()))
     assert nobody[ACTIVITY].isna().all(axis=None)
 
 
