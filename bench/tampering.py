@@ -39,7 +39,6 @@ DERIVATION = {
     "metrics": "figures of the report made from the frames",
     "marginal_costs": "duals of the solver",
     "duals": "duals of the solver",
-    "waterfall": "what a token loses on its way, for reading",
     "provenance": "where numbers come from, in words",
 }
 """Frames that decide, date or bill nothing, and what they are."""

@@ -9,6 +9,7 @@ from reports.answer import answer_lines, estimated_prices
 from reports.content import content_of
 from reports.finance_lines import finance_lines
 from reports.latency import latency_sentences, sizing_sentences
+from reports.waterfall import waterfall_sentences
 
 if TYPE_CHECKING:
     from planner.plan import Plan
@@ -21,7 +22,7 @@ def summary_text(plan: Plan) -> str:
     lines = [f"{content.scenario_name}: {status}", *(f"  {line}" for line in answer_lines(content))]
     if content.has_plan and not content.is_bound:
         lines += [f"  {sentence}" for sentence in (*latency_sentences(content), *sizing_sentences(content))]
-        lines += [f"  {line}" for line in finance_lines(content)]
+        lines += [f"  {line}" for line in (*finance_lines(content), *waterfall_sentences(content))]
     estimates = estimated_prices(content)
     if content.has_plan and len(estimates):
         named = ", ".join(dict.fromkeys(f"{row.table} {row.key}" for row in estimates.head(3).itertuples()))

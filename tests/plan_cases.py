@@ -867,6 +867,7 @@ BESIDE_THEIR_CASES = {
     *("tier_units", "tiers_reached", "tier_terms"),
     *("retired_units", "resold_units", "cost resale"),
     *("api_admissible", "api_allowance", "cost api_tokens"),
+    *("waterfall_hours", "waterfall"),
     "data_residency",
     *("concentration", "source_count", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),

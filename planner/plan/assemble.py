@@ -33,7 +33,7 @@ from planner.plan.spares import spare_frame
 from planner.plan.totals import of_plan, token_frame, total_frame
 from planner.plan.unit_costs import output_headline, unit_cost_frame
 from planner.plan.unstated_supply import supply_warnings, unstated_supply_frame
-from planner.plan.waterfall import waterfall_frame
+from planner.plan.waterfall import waterfall_frame, waterfall_hours
 
 
 def solved_plan(
@@ -87,7 +87,8 @@ def solved_plan(
     frames["unit_costs"] = unit_cost_frame(c, frames)
     headline = _headline(scenario, c, frames)
     frames["metrics"] = metric_frame(scenario, c, frames, headline)
-    frames["waterfall"] = waterfall_frame(scenario, c, frames)
+    frames["waterfall_hours"] = waterfall_hours(scenario, c, frames)
+    frames["waterfall"] = waterfall_frame(frames["waterfall_hours"], frames["api"])
     frames["provenance"] = provenance_frame(scenario, frames)
     frames["sources"] = source_frame(scenario, frames, frames["provenance"])
     frames["estimates"] = estimate_frame(frames, frames["provenance"])

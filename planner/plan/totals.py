@@ -193,19 +193,29 @@ def accounting_cost(frames: Mapping[str, pd.DataFrame], basis: str | None = None
     return pd.Series({"accelerator depreciation": depreciation, **paid})
 
 
-def held_unit_hours(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return product, site, cooling, period, unit_hours: whole periods, and hour by hour what is rented by the hour."""
-    pool = ["product", "site", "cooling", "period"]
+def held_by_block(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return product, site, cooling, period, block, hours, unit_hours held, available_hours of them (failures out).
+
+    Whole periods, and hour by hour what is rented by the hour.
+    """
+    pool = ["product", "site", "cooling", "period", "block"]
     fleet, hourly = frames["fleet"], frames["hourly_rent"]
     by_hour = pd.MultiIndex.from_frame(fleet[["offer", "site", "cooling", "period"]]).isin(
         pd.MultiIndex.from_frame(hourly[["offer", "site", "cooling", "period"]])
     )
-    whole = fleet[~by_hour]
-    whole = whole.assign(unit_hours=whole["units"] * whole["period"].map(c.periods["hours"]).astype(float))
-    product = c.stands[["offer", "site", "cooling", "product"]]
-    released = hourly.merge(product, on=["offer", "site", "cooling"]).merge(
+    whole = fleet[~by_hour].merge(c.blocks[["period", "block", "hours"]], on="period")
+    unit = c.stands[["offer", "site", "cooling", "product", "availability_fraction"]]
+    released = hourly.merge(unit, on=["offer", "site", "cooling"]).merge(
         c.blocks[["period", "block", "hours"]], on=["period", "block"]
     )
-    released = released.assign(unit_hours=released["units"] * released["hours"])
-    both = pd.concat([whole[[*pool, "unit_hours"]], released[[*pool, "unit_hours"]]], ignore_index=True)
-    return both.groupby(pool, sort=False, as_index=False)["unit_hours"].sum()
+    names = [*pool, "hours", "units", "availability_fraction"]
+    both = pd.concat([whole[names], released[names]], ignore_index=True)
+    both = both.assign(unit_hours=both["units"] * both["hours"])
+    both = both.assign(available_hours=both["unit_hours"] * both["availability_fraction"])
+    return both.groupby([*pool, "hours"], sort=False, as_index=False)[["unit_hours", "available_hours"]].sum()
+
+
+def held_unit_hours(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return product, site, cooling, period, unit_hours."""
+    pool = ["product", "site", "cooling", "period"]
+    return held_by_block(c, frames).groupby(pool, sort=False, as_index=False)["unit_hours"].sum()

@@ -1,42 +1,78 @@
-"""The token waterfall: from nameplate compute to effective tokens, the loss at each link, the binding link named."""
+"""The token waterfall: what each link from nameplate compute to effective tokens lets through, and which one binds.
+
+Reading order: ``weakest_link`` (the arithmetic), ``link_limits`` (what each link lets through in a block), then here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
 from planner.inputs import Scenario
-from planner.plan.attribution import REQUESTS, basis_of
-from planner.plan.totals import held_unit_hours
-from planner.units import FLOPS_PER_TFLOPS, PARAMS_PER_BILLION, SECONDS_PER_HOUR, TOKENS_PER_MTOK
+from planner.plan.link_limits import link_limits
+from planner.plan.weakest_link import WeakestLink
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link: its name, the column of ``link_limits`` it reads, and in words what it lets through."""
+
+    name: str
+    column: str
+    basis: str
+
+    @property
+    def is_share(self) -> bool:
+        """Return whether it takes a part of what reaches it; else it lets so much through at most."""
+        return self.column.endswith("_fraction")
+
 
 LINKS = (
-    (
+    Link(
         "nameplate compute",
-        "dense peak of the installed chips at the engine's precision over the FLOPs of one visible output token, "
-        "its prefill included",
+        "nameplate_compute",
+        "dense peak of the chips held at the engine's precision over the FLOPs of one visible output token, its prompt "
+        "included",
     ),
-    (
+    Link(
         "effective compute",
-        "x the share of peak that the chip family reaches in prefill (fitted on measurements)",
+        "effective_compute",
+        "the share of peak that the chip family reaches in prefill (fitted on measurements, tuned as the engine is)",
     ),
-    (
+    Link(
+        "memory and bandwidth",
+        "memory_and_bandwidth",
+        "the best load that memory holds, whatever the latency (roofline)",
+    ),
+    Link(
         "engine throughput at the SLA",
-        "installed unit-hours x the operating point's rate: memory, bandwidth, batch and latency target",
+        "engine",
+        "the operating point's rate: its batch keeps the latency target",
     ),
-    ("held frequency", "x clock held under the cooling chosen"),
-    ("cluster utilisation", "busy over installed unit-hours: peaks, failures, whole units, idle hours"),
-    ("effective tokens", "x success x quality pass x latency pass, retries not counted"),
+    Link("held frequency", "held_clock_fraction", "x clock held by cooling, power chain and choice"),
+    Link("unit power", "unit_power", "the rate at which the chips of a unit draw all they may"),
+    Link(
+        "cluster scheduler",
+        "cluster_fraction",
+        "x units up (reserve for failures) x load a pool of its size may carry / busiest minute over the mean",
+    ),
+    Link("site power", "site_power", "the rate at which the site draws all it may, its load growing alike"),
+    Link("demand", "demand", "what is asked and sent here, every attempt"),
+    Link("effective tokens", "pass_fraction", "x success x quality pass x latency pass, retries not counted"),
 )
-BOUGHT = (
-    "with API tokens",
-    "+ effective tokens bought by the million: no capacity of the plan's behind them",
+NAMES = np.array([link.name for link in LINKS])
+PASS = len(LINKS) - 1
+"""The last link: outcomes of requests, no capacity."""
+REQUESTS_OUT = "effective requests"
+"""Name of the last link where requests have no lengths."""
+BOUGHT = Link(
+    "with API tokens", "", "+ effective tokens bought by the million: no capacity of the plan's behind them"
 )
-"""Last link of what is also served by token services."""
-FLOPS_PER_PARAMETER = 2.0
+"""After the last link, of what is also served by token services."""
 COLUMNS = {
     "scope": "str",
     "link": "str",
@@ -45,151 +81,137 @@ COLUMNS = {
     "factor": "float64",
     "loss_fraction": "float64",
     "binding": "bool",
+    "binding_fraction": "float64",
+    "worth_per_cent": "float64",
+    "most_worth": "float64",
+    "next_link": "str",
+    "next_per_cent": "float64",
     "basis": "str",
 }
+ALL = "all"
 
 
-def waterfall_frame(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the chain for every workload and for all: Mtok over the horizon after each link.
+def chain_of(rows: pd.DataFrame) -> WeakestLink:
+    """Return the chains of rows of ``waterfall_hours``: blank limits let everything through."""
+    free, whole = np.full(len(rows), np.inf), np.ones(len(rows))
+    limits = [free if link.is_share else rows[link.column].fillna(np.inf).to_numpy(float) for link in LINKS]
+    shares = [rows[link.column].to_numpy(float) if link.is_share else whole for link in LINKS]
+    return WeakestLink(np.stack(limits, axis=1), np.stack(shares, axis=1))
 
-    Points of split phases enter by their decode side. Opaque points have no compute behind them: their chain begins
-    at the engine, in millions of requests, and is in no total of tokens. Tokens bought from services come last, so
-    that the chain ends at all effective tokens.
-    ``binding`` marks the link with the largest loss.
+
+def waterfall_hours(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return what each link lets through by point, place and block, the link that binds, and what follows it.
+
+    Returns
+    -------
+    DataFrame
+        Columns of ``link_limits``; binding: the link whose limit is the output's; worth_per_cent: output that one per
+        cent more of it adds; next_link binds next, at next_per_cent more (blank where the next one binds already).
     """
-    every = _chain(scenario, c, frames).reset_index(drop=True)
-    by_request = basis_of(c, every) == REQUESTS
-    requests = _requests(every[by_request])
-    table = every[~by_request].reset_index(drop=True)
-    bought = frames["api"].groupby("workload")["effective_mtok"].sum()
+    rows = link_limits(scenario, c, frames)
+    chain = chain_of(rows)
+    at = np.arange(len(rows)), chain.binding
+    following = chain.next_binding[at]
+    return rows.assign(
+        binding=pd.Series(NAMES[chain.binding], index=rows.index, dtype="str"),
+        worth_per_cent=chain.worth[at],
+        next_link=pd.Series(np.where(following >= 0, NAMES[following], ""), index=rows.index, dtype="str"),
+        next_per_cent=chain.most_per_cent[at],
+    )
+
+
+def waterfall_frame(hours: pd.DataFrame, api: pd.DataFrame) -> pd.DataFrame:
+    """Return the chain of every workload and of all over the horizon: sums of what each hour and point lets through.
+
+    ``value`` is what is left after the link, in Mtok; of requests without lengths in millions of requests, from the
+    first link that is known and in no total of tokens. Their product and the first value give the last, and no factor
+    is above 1. ``worth_per_cent`` is what one per cent more of the link adds over the horizon, ``most_worth`` what it
+    adds until others bind, at ``next_per_cent`` more where it binds, ``next_link`` binding next most often.
+    ``binding_fraction`` is the share of unit-hours held in which loosening the link gives more (or, where two let
+    through the same, of the later one); ``binding`` marks the link worth most. Tokens bought from services come last,
+    so that the chain ends at all effective tokens; they are no link of the plan's and have no factor.
+
+    Parameters
+    ----------
+    hours : DataFrame
+        Result of ``waterfall_hours``.
+    api : DataFrame
+        Frame ``api``: workload, effective_mtok.
+    """
+    bought = api.groupby("workload")["effective_mtok"].sum()
     bought = bought[bought > 0.0]
-    if table.empty and bought.empty:
-        return requests
-    names = [name for name, _ in LINKS]
-    by_workload = table.groupby("workload", sort=False)[names].sum(min_count=1)
-    complete = table[names].notna().all(axis=1).groupby(table["workload"], sort=False).all()
-    by_workload.loc[~complete, names[:2]] = np.nan
-    total = by_workload.sum(min_count=1)
-    if not complete.all():
-        total[names[:2]] = np.nan
-    if len(bought):
-        by_workload = by_workload.reindex(by_workload.index.union(bought.index, sort=False))
-        both = by_workload[names[-1]].fillna(0.0) + bought.reindex(by_workload.index).fillna(0.0)
-        by_workload[BOUGHT[0]] = both.where(by_workload.index.isin(bought.index))
-        total[BOUGHT[0]] = both.sum()
-    parts = [_rows(str(workload), values) for workload, values in by_workload.iterrows()]
-    return pd.concat([_rows("all", total), *parts, requests], ignore_index=True)
-
-
-def _requests(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the chain of requests without token lengths, by workload, in millions of requests."""
+    parts = []
+    tokens = hours[hours["unit"].eq("Mtok")]
+    names = list(dict.fromkeys([*tokens["workload"], *bought.index]))
+    if names:
+        parts.append(_scope(ALL, tokens, float(bought.sum())))
+    for name in names:
+        mine = tokens[tokens["workload"].eq(name)]
+        parts.append(_scope(str(name), mine, float(bought.get(name, 0.0))))
+    for name, rows in hours[~hours["unit"].eq("Mtok")].groupby("workload", sort=False):
+        parts.append(_scope(str(name), rows, 0.0))
     empty = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in COLUMNS.items()})
-    names = [name for name, _ in LINKS]
-    sums = table.groupby("workload", sort=False)[names[2:]].sum()
-    renamed = {names[-1]: "effective requests"}
-    parts = [_rows(str(name), values.rename(renamed), "million requests") for name, values in sums.iterrows()]
-    return pd.concat([empty, *parts], ignore_index=True).astype(COLUMNS) if parts else empty
+    return pd.concat(parts, ignore_index=True).astype(COLUMNS) if parts else empty
 
 
-def _rows(scope: str, values: pd.Series, unit: str = "Mtok") -> pd.DataFrame:
-    known = values.dropna()
-    factor = known / known.shift(1)
-    loss = 1.0 - factor
-    binding = loss.idxmax() if loss.notna().any() and loss.max() > 0 else None
-    basis = dict((*LINKS, BOUGHT, ("effective requests", LINKS[-1][1])))
-    return pd.DataFrame(
-        {
-            "scope": scope,
-            "link": known.index,
-            "value": known.to_numpy(float),
-            "unit": unit,
-            "factor": factor.to_numpy(float),
-            "loss_fraction": loss.to_numpy(float),
-            "binding": [name == binding for name in known.index],
-            "basis": [basis[name] for name in known.index],
-        }
-    )[list(COLUMNS)]
-
-
-def _chain(scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    serving = frames["serving"]
-    counting = serving[serving["phase"] != "prefill"]
-    pool = ["product", "site", "cooling", "period"]
-    busy = counting.assign(
-        busy=counting["units_running"] * counting["hours"],
-        # Of one of the two: what has no lengths makes requests, and no tokens.
-        effective_mtok=counting["effective_mtok"] + counting["effective_mrequests"],
-    )
-    busy = (
-        busy.groupby(["point", "workload", "shape", *pool], sort=False)[["busy", "effective_mtok"]]
-        .sum()
-        .reset_index()
-    )
-    held = held_unit_hours(c, frames).set_index(pool)["unit_hours"]
-    used = serving.assign(busy=serving["units_running"] * serving["hours"]).groupby(pool)["busy"].sum()
-    key = pd.MultiIndex.from_frame(busy[pool])
-    # Unit-hours held are shared over the points of a pool by what each one keeps busy.
-    busy["held"] = busy["busy"] / used.reindex(key).to_numpy() * held.reindex(key).to_numpy()
-    points = frames["points"][["point", "requests_per_s", "model", "engine"]].rename(
-        columns={"requests_per_s": "attempts_per_s"}
-    )
-    table = busy.merge(points, on="point").merge(
-        c.runs[["point", "site", "cooling", "requests_per_s"]], on=["point", "site", "cooling"]
-    )
-    shapes = c.shapes[["workload", "shape", "output_tokens", "input_tokens"]]
-    workloads = c.workloads[["retry_fraction", "reasoning_ratio", "cached_input_fraction"]]
-    table = table.merge(shapes, on=["workload", "shape"]).merge(
-        workloads, left_on="workload", right_index=True
-    )
-    visible = table["output_tokens"] * SECONDS_PER_HOUR / TOKENS_PER_MTOK
-    attempts = 1.0 + table["retry_fraction"]
-    compute, effective_compute = _compute_rates(scenario, table)
-    return table.assign(
-        **{
-            "nameplate compute": table["held"] * compute * SECONDS_PER_HOUR / TOKENS_PER_MTOK,
-            "effective compute": table["held"] * effective_compute * SECONDS_PER_HOUR / TOKENS_PER_MTOK,
-            "engine throughput at the SLA": table["held"] * table["attempts_per_s"] * visible,
-            "held frequency": table["held"] * table["requests_per_s"] * attempts * visible,
-            "cluster utilisation": table["busy"] * table["requests_per_s"] * attempts * visible,
-            "effective tokens": table["effective_mtok"],
-        }
-    )
-
-
-def _compute_rates(scenario: Scenario, table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return visible output tokens/s of one unit at nameplate and at achieved compute (NaN: unknown)."""
-    tables = scenario.tables
-    about = table[["product", "model", "engine"]].merge(
-        tables["products"][["product", "chip", "chips_per_unit"]], on="product", how="left"
-    )
-    about = about.merge(tables["chips"], on="chip", how="left").merge(
-        tables["chip_families"], on="family", how="left", suffixes=("", "_family")
-    )
-    about = about.merge(tables["engines"][["engine", "weight_precision"]], on="engine", how="left")
-    about = about.merge(tables["models"][["model", "parameters_active_b"]], on="model", how="left")
-    paths = {
-        "bf16": ("bf16_tflops", "mfu_bf16_fraction"),
-        "fp8": ("fp8_tflops", "mfu_fp8_fraction"),
-        "int8": ("int8_tops", "mfu_fp8_fraction"),
-        "fp4": ("fp4_tflops", "mfu_fp4_fraction"),
-        "mxfp4": ("fp4_tflops", "mfu_fp4_fraction"),
-    }
-    peak = about["bf16_tflops"].to_numpy(float)
-    share = about["mfu_bf16_fraction"].to_numpy(float)
-    for precision, (tflops, mfu) in paths.items():
-        mask = (
-            (about["weight_precision"] == precision).to_numpy(bool)
-            & about[tflops].notna().to_numpy()
-            & about[mfu].notna().to_numpy()
+def _scope(scope: str, rows: pd.DataFrame, bought: float) -> pd.DataFrame:
+    made = _links(rows) if len(rows) else pd.DataFrame(columns=[name for name in COLUMNS if name != "scope"])
+    if bought:
+        last = float(made["value"].iloc[-1]) if len(made) else 0.0
+        service = {"link": BOUGHT.name, "value": last + bought, "unit": "Mtok", "basis": BOUGHT.basis}
+        service |= {"binding": False, "next_link": ""}
+        service |= dict.fromkeys(["binding_fraction", "worth_per_cent", "most_worth"], 0.0)
+        made = (
+            pd.concat([made, pd.DataFrame([service])], ignore_index=True)
+            if len(made)
+            else pd.DataFrame([service])
         )
-        peak = np.where(mask, about[tflops], peak)
-        share = np.where(mask, about[mfu], share)
-    generated = table["output_tokens"].to_numpy() * table["reasoning_ratio"].to_numpy()
-    computed = (
-        table["input_tokens"].to_numpy() * (1.0 - table["cached_input_fraction"].to_numpy()) + generated
+    return made.assign(scope=scope).reindex(columns=list(COLUMNS))
+
+
+def _links(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the links of one scope, from the first one whose limit is known for every row."""
+    chain, unit = chain_of(rows), str(rows["unit"].iloc[0])
+    value = chain.values.sum(axis=0)
+    known = np.isfinite(value)
+    factor = np.ones(len(LINKS))
+    np.divide(value[1:], value[:-1], out=factor[1:], where=known[:-1] & (value[:-1] > 0))
+    worth, most = chain.worth.sum(axis=0), chain.most.sum(axis=0)
+    loose = (chain.worth > 0) & (np.arange(len(LINKS)) < PASS)
+    tied = ~loose.any(axis=1)
+    loose[tied, chain.binding[tied]] = True
+    weight = rows["unit_hours"].to_numpy(float)
+    held = weight.sum()
+    often = (loose * weight[:, None]).sum(axis=0) / held if held else loose.mean(axis=0)
+    output = ((chain.worth > 0) * chain.output[:, None]).sum(axis=0)
+    candidates = np.where(np.arange(len(LINKS)) < PASS, worth, -1.0)
+    binding = int(np.argmax(candidates)) if candidates.max() > 0 else int(np.argmax(often))
+    frame = pd.DataFrame(
+        {
+            "link": NAMES,
+            "value": value,
+            "unit": unit,
+            "factor": factor,
+            "loss_fraction": 1.0 - factor,
+            "binding": np.arange(len(LINKS)) == binding,
+            "binding_fraction": often,
+            "worth_per_cent": worth,
+            "most_worth": most,
+            "next_link": [_most_often(chain.next_binding[:, at], weight) for at in range(len(LINKS))],
+            "next_per_cent": np.divide(100.0 * most, output, out=np.zeros(len(LINKS)), where=output > 0),
+            "basis": [link.basis for link in LINKS],
+        }
     )
-    flops = FLOPS_PER_PARAMETER * about["parameters_active_b"].to_numpy(float) * PARAMS_PER_BILLION * computed
-    with np.errstate(divide="ignore", invalid="ignore"):
-        requests = peak * FLOPS_PER_TFLOPS * about["chips_per_unit"].to_numpy(float) / flops
-    visible = requests * table["output_tokens"].to_numpy()
-    return visible, visible * share
+    if unit != "Mtok":
+        frame.loc[PASS, "link"] = REQUESTS_OUT
+    frame = frame[known].reset_index(drop=True)
+    frame.loc[0, ["factor", "loss_fraction"]] = np.nan
+    return frame
+
+
+def _most_often(following: np.ndarray, weight: np.ndarray) -> str:
+    """Return the link that binds next in most unit-hours; empty where none does."""
+    found = following >= 0
+    if not found.any():
+        return ""
+    return str(NAMES[np.bincount(following[found], weights=weight[found] + 1e-12).argmax()])

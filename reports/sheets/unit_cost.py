@@ -17,6 +17,7 @@ from reports.costs import lines_by_period
 from reports.labels import Label
 from reports.layout import Block, Page, finish_page, page_break, repeat_title_only, section, start_page
 from reports.output import TOKENS, Output, made_by_period, outputs_of
+from reports.waterfall import LABELS, WATERFALL, waterfall_rows
 
 PURPOSE = (
     "Periods: amounts of the period over its output, undiscounted, so capex weighs on the period in which it is paid. "
@@ -32,7 +33,6 @@ SCOPES = {
     "unit_cost": Label("Unit cost", "", styles.PER_MTOK, 14),
     "unit": Label("Unit", width=24),
 }
-WATERFALL = ["scope", "link", "value", "lost", "unit", "factor", "loss_fraction", "binding", "basis"]
 LINE = {"label": Label("Cost line", width=30), "workload": Label("Workload", width=30)}
 
 
@@ -143,17 +143,9 @@ def _costs_of(page: Page, output: Output) -> None:
 
 
 def _waterfall(page: Page) -> None:
-    content = page.content
     section(page, "Token waterfall: where capacity goes on its way to an effective token", len(WATERFALL))
-    steps = content.frame("waterfall", [name for name in WATERFALL if name != "lost"])
-    before = steps.groupby(["scope", "unit"], sort=False)["value"].shift(1) if len(steps) else steps["value"]
-    steps = steps.assign(lost=(before - steps["value"]).fillna(0.0).clip(lower=0.0))
-    labels = {
-        "scope": Label("Scope", width=30),
-        "value": Label("Left after the link", "", styles.QUANTITY, 14),
-        "lost": Label("Lost in the link", "", styles.QUANTITY, 14),
-    }
-    block = list_block(page, steps, WATERFALL, labels)
+    steps = waterfall_rows(page.content)
+    block = list_block(page, steps, WATERFALL, LABELS)
     if len(steps):
         _waterfall_chart(page, block, steps)
 

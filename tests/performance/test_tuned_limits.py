@@ -12,6 +12,7 @@ from planner.performance import operating_points
 from planner.performance.options import LATENCIES
 from planner.performance.power import dynamic_room
 from planner.performance.tuned_limits import with_limits
+from planner.pipeline import RunOptions, run_plan
 
 DRAWS = {"nameplate_kw": 10.2, "idle_kw": 2.52, "busy_kw": 7.42}
 
@@ -128,3 +129,24 @@ def test_activity_and_power_follow_the_tuned_rate(tuned):
     assert (work / work[0]).to_list() == pytest.approx(ratio.to_list(), rel=1e-6)
     assert tuned["unit_kw"][1] > tuned["unit_kw"][0]
     assert (tuned["unit_kw"] <= DRAWS["nameplate_kw"]).all()
+
+
+def test_a_plan_delivers_no_more_per_unit_than_power_lets_through():
+    """Engine +40 % on units at the power of their chips: what a busy unit delivers grows by the room there was."""
+    delivered, room = [], []
+    for tuning in (1.0, 1.4):
+        case = serving_scenario(
+            [workload(model="Llama-3.1-70B", engines="vllm-fp8")],
+            [shape(input_tokens=4_000, output_tokens=100)],
+            [product("box", "H100 SXM", **DRAWS)],
+            settings={"engine_tuning_ratio": tuning, "gap": 0.0},
+        )
+        plan = run_plan(case, RunOptions(baselines=False))
+        assert plan.status == "optimal", plan.headline.get("message")
+        serving, hours = plan["serving"], plan["waterfall_hours"]
+        busy = (serving["units_running"] * serving["hours"]).sum()
+        delivered.append(plan.headline["effective_mtok"] / busy)
+        room.append(hours["unit_power"].sum() / hours[["engine", "memory_and_bandwidth"]].min(axis=1).sum())
+    assert delivered[1] / delivered[0] == pytest.approx(room[0], rel=1e-6)
+    assert 1.0 < room[0] < 1.1
+    assert room[1] < 1.0

@@ -194,12 +194,11 @@ def test_every_line_comes_back_from_disk(every, tmp_path):
 def test_tokens_bought_are_the_last_link_of_the_waterfall(every):
     plan = every.plan
     bought = plan["api"].reindex(range(1)).assign(workload="chat", effective_mtok=250.0)
-    frames = dict(plan.frames) | {"api": bought}
-    steps = waterfall_frame(plan.scenario, every.c, frames).set_index(["scope", "link"])["value"]
+    steps = waterfall_frame(plan["waterfall_hours"], bought).set_index(["scope", "link"])["value"]
     own = plan["waterfall"].set_index(["scope", "link"])["value"]
     for scope in ("all", "chat"):
         made = own[scope, "effective tokens"]
         assert steps[scope, "effective tokens"] == pytest.approx(made)
         assert steps[scope, "with API tokens"] == pytest.approx(made + 250.0)
-    alone = waterfall_frame(plan.scenario, every.c, frames | {"serving": plan["serving"].iloc[:0]})
+    alone = waterfall_frame(plan["waterfall_hours"].iloc[:0], bought)
     assert alone["value"].tolist() == [250.0, 250.0]

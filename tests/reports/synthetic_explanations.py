@@ -34,6 +34,11 @@ def explanations(
                 "factor": factor or 1.0,
                 "loss_fraction": 1 - (factor or 1.0),
                 "binding": binding,
+                "binding_fraction": 1.0 if binding else 0.0,
+                "worth_per_cent": 0.01 * value if binding else 0.0,
+                "most_worth": 0.0,
+                "next_link": "",
+                "next_per_cent": 0.0,
                 "basis": "product of the rates",
             }
         )

@@ -48,6 +48,7 @@ from planner.plan.audit.service import (
     quota_checks,
     service_checks,
     spare_checks,
+    waterfall_checks,
 )
 from planner.plan.bound import BOUND, with_units
 from planner.plan.plan import Plan
@@ -212,6 +213,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             headline_checks.stated_terms,
             headline_checks.proof,
             headline_checks.same_inputs,
+            *waterfall_checks.CHECKS,
         )
     },
 }
