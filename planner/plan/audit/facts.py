@@ -17,7 +17,7 @@ from planner.inputs.demand import demand_by_cell
 from planner.plan.audit.clock import CELL, counted_cells, walked_periods
 from planner.plan.audit.electricity.site_hours import horizon_hours
 from planner.plan.audit.facility.plant import facility_ratio
-from planner.plan.audit.report import keyed
+from planner.plan.audit.report import MANY, keyed
 from planner.tables import HOURS
 from planner.units import HOURS_PER_DAY
 
@@ -259,9 +259,23 @@ def at(table: Any, rows: pd.DataFrame, key: Sequence[str]) -> Any:
     """Return the table's rows for the labels of ``rows``, in their order and on their index; NaN where
     absent.
     """
-    if len(key) == 1:
+    places = _places(table.index, rows, key) if len(key) > 1 and len(rows) + len(table) < MANY else None
+    if places is not None:
+        found = table.set_axis(pd.RangeIndex(len(table))).reindex(places)
+    elif len(key) == 1:
         found = table.reindex(rows[key[0]])
     else:
         found = table.reindex(pd.MultiIndex.from_frame(rows[list(key)]))
     found.index = rows.index
     return found
+
+
+def _places(index: pd.Index, rows: pd.DataFrame, key: Sequence[str]) -> list[int] | None:
+    """Return the place of each row's labels in an index, -1 where absent; None where only pandas can tell: labels that
+    are there twice, blank labels.
+    """
+    known = {label: place for place, label in enumerate(index)}
+    labels = zip(*(rows[name].tolist() for name in key), strict=True)
+    places = [known.get(label, -1) for label in labels]
+    blank = -1 in places and any(rows[name].hasnans for name in key)
+    return None if blank or len(known) != len(index) else places

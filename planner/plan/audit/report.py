@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,6 +14,8 @@ RELATIVE_TOLERANCE = 1e-6
 """Difference allowed, relative to the larger side: the solver's own tolerances are ten times smaller."""
 
 NOTHING = "nothing of this kind in the plan"
+MANY = 5_000
+"""Rows from which on pandas matches labels faster than a dictionary does."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +99,22 @@ def compare(check: str, family: str, rows: pd.DataFrame, relation: str, floor: f
     floor
         Size below which numbers count as equal to the tolerance, in the unit of the rows.
     """
-    if rows.empty:
+    left, right = (rows[side].to_numpy(float) if len(rows) else np.empty(0) for side in ("left", "right"))
+    return _judged(check, family, left, right, relation, floor, lambda place: in_words(rows.iloc[place]))
+
+
+def _judged(
+    check: str,
+    family: str,
+    left: np.ndarray,
+    right: np.ndarray,
+    relation: str,
+    floor: float,
+    words: Callable[[int], str],
+) -> Check:
+    """Return the check of numbers beside each other (see :func:`compare`); ``words`` says what a place is."""
+    if not len(left):
         return Check(check, family, NOTHING, 0.0, 0.0, 0.0, 0.0, True, 0)
-    left, right = rows["left"].to_numpy(float), rows["right"].to_numpy(float)
     with np.errstate(invalid="ignore"):
         signed = left - right
         apart = np.abs(signed) if relation == "==" else np.maximum(signed, 0.0)
@@ -110,13 +126,13 @@ def compare(check: str, family: str, rows: pd.DataFrame, relation: str, floor: f
     return Check(
         check,
         family,
-        in_words(rows.iloc[worst]),
+        words(worst),
         float(left[worst]),
         float(right[worst]),
         float(apart[worst]),
         float(allowed[worst]),
         bool((apart <= allowed).all()),
-        len(rows),
+        len(left),
     )
 
 
@@ -147,8 +163,41 @@ def total(values: pd.Series | np.ndarray, frame: pd.DataFrame, key: Sequence[str
     text).
     """
     labels = [_label(frame[name]) for name in key]
-    summed = pd.Series(np.asarray(values, dtype=float), index=frame.index).groupby(labels, sort=False)
-    return summed.sum(min_count=1)
+    numbers = np.asarray(values, dtype=float)
+    if len(frame) > MANY or any(column.dtype.kind == "f" for column in labels):
+        return pd.Series(numbers, index=frame.index).groupby(labels, sort=False).sum(min_count=1)
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    rows = zip(*(column.tolist() for column in labels), strict=True)
+    for label, number in zip(rows, numbers.tolist(), strict=True):
+        groups.setdefault(label, []).append(number)
+    index = _index_of(list(groups), key, [column.dtype for column in labels])
+    return pd.Series([_sum(numbers) for numbers in groups.values()], index=index, dtype=float)
+
+
+def _sum(numbers: list[float]) -> float:
+    """Return the sum of the numbers that are stated; NaN where none is."""
+    if len(numbers) == 1:
+        return numbers[0]
+    stated = [number for number in numbers if not math.isnan(number)]
+    return (
+        math.fsum(stated)
+        if stated and all(map(math.isfinite, stated))
+        else sum(stated)
+        if stated
+        else math.nan
+    )
+
+
+def _index_of(labels: Sequence[tuple[Any, ...]], names: Sequence[str], kinds: Sequence[Any]) -> pd.Index:
+    """Return the index of labels that are all different, without looking for that again."""
+    levels, codes = [], []
+    for place, kind in enumerate(kinds):
+        seen: dict[Any, int] = {}
+        codes.append([seen.setdefault(label[place], len(seen)) for label in labels])
+        levels.append(pd.Index(list(seen), dtype=kind))
+    if len(names) == 1:
+        return levels[0].rename(names[0])
+    return pd.MultiIndex(levels=levels, codes=codes, names=list(names), verify_integrity=False)
 
 
 def _label(column: pd.Series) -> pd.Series:
@@ -163,6 +212,19 @@ def beside(stated: pd.Series, own: pd.Series, absent: float = 0.0) -> pd.DataFra
     """Return the labels of either, ``left`` stated and ``right`` recomputed; a label only one has counts as
     absent.
     """
+    names = list(stated.index.names)
+    if len(stated) + len(own) < MANY and stated.index.is_unique and own.index.is_unique and None not in names:
+        left, right = (dict(zip(side.index, side.tolist(), strict=True)) for side in (stated, own))
+        labels = list(dict.fromkeys([*left, *right]))
+        if labels:
+            columns = zip(*labels, strict=True) if len(names) > 1 else [labels]
+            return pd.DataFrame(
+                {
+                    **{name: pd.Series(list(column)) for name, column in zip(names, columns, strict=True)},
+                    "left": np.array([left.get(label, absent) for label in labels], dtype=float),
+                    "right": np.array([right.get(label, absent) for label in labels], dtype=float),
+                }
+            )
     index = stated.index.union(own.index, sort=False)
     both = pd.DataFrame(
         {
@@ -188,25 +250,38 @@ def alike(check: str, family: str, stated: pd.DataFrame, own: pd.DataFrame, key:
         Columns that tell the rows apart; rows alike in all of them are taken in order.
     """
     names = [name for name in own.columns if name in stated.columns and name not in key]
-    left, right = (_rows_by_key(frame, key, names) for frame in (stated, own))
-    index = left.index.union(right.index, sort=False)
-    rows = index.to_frame(index=False)
-    there = [pd.Series(1.0, index=side.index).reindex(index).fillna(0.0) for side in (left, right)]
-    parts = [rows.assign(column="row", left=there[0].to_numpy(), right=there[1].to_numpy())]
-    both = ((there[0] + there[1]) == 2.0).to_numpy()
+    labels, theirs = _row_labels(stated, key), _row_labels(own, key)
+    known = {label: place for place, label in enumerate(theirs)}
+    met = np.array([known.get(label, -1) for label in labels], dtype=int)
+    mine = np.flatnonzero(met >= 0)
+    paired, matched = met[mine], set(labels)
+    missing = [label for label in theirs if label not in matched]
+    parts = [
+        (
+            np.concatenate([np.ones(len(labels)), np.zeros(len(missing))]),
+            np.concatenate([(met >= 0).astype(float), np.ones(len(missing))]),
+        )
+    ]
     for name in names:
-        mine, theirs = left[name].reindex(index)[both], right[name].reindex(index)[both]
         if pd.api.types.is_numeric_dtype(own[name]) and not pd.api.types.is_bool_dtype(own[name]):
-            values = [pd.to_numeric(side, errors="coerce").to_numpy(float) for side in (mine, theirs)]
-            blank = np.isnan(values[0]) & np.isnan(values[1])
-            values = [np.where(blank, 0.0, side) for side in values]
+            left, right = _numbers(stated[name])[mine], _numbers(own[name])[paired]
+            blank = np.isnan(left) & np.isnan(right)
+            parts.append((np.where(blank, 0.0, left), np.where(blank, 0.0, right)))
         else:
-            same = np.array(
-                [as_text(a) == as_text(b) for a, b in zip(mine, theirs, strict=True)], dtype=float
-            )
-            values = [same, np.ones(len(same))]
-        parts.append(rows[both].assign(column=name, left=values[0], right=values[1]))
-    return compare(check, family, pd.concat(parts, ignore_index=True), "==", floor=1e-3)
+            texts, others = as_texts(stated[name]), as_texts(own[name])
+            same = [texts[i] == others[j] for i, j in zip(mine, paired, strict=True)]
+            parts.append((np.array(same, dtype=float), np.ones(len(same))))
+
+    def words(place: int) -> str:
+        if place < len(labels) + len(missing):
+            label, column = [*labels, *missing][place], "row"
+        else:
+            which, at = divmod(place - len(labels) - len(missing), len(mine))
+            label, column = labels[mine[at]], names[which]
+        return in_words(pd.Series([*label, column], index=[*key, "copy", "column"], dtype=object))
+
+    both = [np.concatenate(sides) for sides in zip(*parts, strict=True)]
+    return _judged(check, family, both[0], both[1], "==", 1e-3, words)
 
 
 def worst(check: str, family: str, parts: Sequence[Check]) -> Check:
@@ -223,15 +298,30 @@ def worst(check: str, family: str, parts: Sequence[Check]) -> Check:
     )
 
 
-def _rows_by_key(frame: pd.DataFrame, key: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
-    labels = [
-        pd.Series([as_text(value) for value in frame[name]], index=frame.index, name=name) for name in key
-    ]
-    copies = (
-        pd.concat(labels, axis=1).groupby(list(key)).cumcount().rename("copy") if len(frame) else pd.Series()
-    )
-    index = pd.MultiIndex.from_arrays([*labels, copies], names=[*key, "copy"])
-    return frame[list(names)].set_axis(index, axis="index")
+def _row_labels(frame: pd.DataFrame, key: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return the key of each row as text, and which of the rows alike in it this one is, from 0."""
+    seen: dict[tuple[str, ...], int] = {}
+    rows = []
+    for label in zip(*(as_texts(frame[name]) for name in key), strict=True):
+        copy = seen.get(label, 0)
+        seen[label] = copy + 1
+        rows.append((*label, copy))
+    return rows
+
+
+def _numbers(column: pd.Series) -> np.ndarray:
+    """Return a column as numbers, what is none as NaN."""
+    if column.dtype.kind not in "iuf":
+        column = pd.to_numeric(column, errors="coerce")
+    return column.to_numpy(float)
+
+
+def as_texts(column: pd.Series) -> list[str]:
+    """Return every cell of a column as :func:`as_text` does."""
+    if column.dtype.kind == "M" and isinstance(column.dtype, np.dtype):
+        days = column.to_numpy("datetime64[D]")
+        return np.where(np.isnat(days), "", days.astype("str")).tolist()
+    return [as_text(value) for value in column.tolist()]
 
 
 def as_text(value: object) -> str:
@@ -240,6 +330,8 @@ def as_text(value: object) -> str:
     >>> as_text(pd.Timestamp("2027-01-01")), as_text(2.0), as_text(float("nan")), as_text(True)
     ('2027-01-01', '2', '', 'True')
     """
+    if type(value) is str:
+        return value
     if isinstance(value, pd.Timestamp):
         return value.date().isoformat()
     if value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value)):

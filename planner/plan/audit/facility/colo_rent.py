@@ -43,6 +43,7 @@ def rent_level(books: Books, contract: Row, date: pd.Timestamp) -> float:
     return level
 
 
+@once
 def rent_levels(books: Books) -> pd.Series:
     """Return the mean level of the rent over the months of each period, index (site, period); contracts only."""
     found = {}

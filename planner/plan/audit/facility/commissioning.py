@@ -35,6 +35,7 @@ def ready_day(books: Books, ordered: pd.Timestamp, weeks: float, first: int) -> 
     return min(by_weeks, starts.iloc[first]) if first < len(starts) else by_weeks
 
 
+@once
 def entering(books: Books) -> pd.DataFrame:
     """Return offer, site, cooling, units, begins, ends of hardware that enters service, from the day it is installed.
 
@@ -166,6 +167,7 @@ def commissioning_power(books: Accounts) -> Check:
     return compare("commissioning_power", "commissioning_power", _power_rows(books), "<=")
 
 
+@once
 def _power_rows(books: Accounts) -> pd.DataFrame:
     days = _days(books)
     given = [sum(_power_on(books, *row)) for row in zip(days["site"], days["day"], strict=True)]
@@ -178,6 +180,7 @@ def commissioning_path(books: Accounts) -> Check:
     return compare("commissioning_path", "commissioning_path", _path_rows(books), "<=")
 
 
+@once
 def _path_rows(books: Accounts) -> pd.DataFrame:
     days, rows = _days(books), []
     need = _load(books, "kw", days)
@@ -216,6 +219,7 @@ def commissioning_hall(books: Accounts) -> Check:
     return compare("commissioning_hall", "commissioning_hall", _hall_rows(books), "<=")
 
 
+@once
 def _hall_rows(books: Accounts) -> pd.DataFrame:
     owned = set(books.facts.sites.index[books.facts.sites["kind"].eq("owned")])
     table = books.under_test
@@ -260,6 +264,7 @@ def commissioning_contract(books: Accounts) -> Check:
     return compare("commissioning_contract", "commissioning_contract", _contract_rows(books), "<=")
 
 
+@once
 def _contract_rows(books: Accounts) -> pd.DataFrame:
     days, rows = _days(books), []
     used = _load(books, "it_kw", days)
@@ -283,6 +288,7 @@ def commissioning_racks(books: Accounts) -> Check:
     return compare("commissioning_racks", "commissioning_racks", _racks_rows(books), "<=")
 
 
+@once
 def _racks_rows(books: Accounts) -> pd.DataFrame:
     days = _days(books)
     most = books.facts.sites["racks"].reindex(days["site"]).to_numpy(float)

@@ -11,6 +11,7 @@ from planner.plan.audit.facility.bridging import rented_kw
 from planner.plan.audit.facility.path import ITEM, MODULE, carried_kw, first_powered
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
 from planner.plan.audit.money.hardware_costs import entries, sinking_fund
+from planner.plan.audit.once import once
 from planner.plan.audit.orders.standing import STAND, lowest_purchase_price, standing
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 
@@ -23,6 +24,7 @@ def power_path(books: Books) -> Check:
     )
 
 
+@once
 def _least_kw(books: Books) -> pd.Series:
     """Return kW of the smallest item on the path of each site with modules, index (site, period)."""
     return carried_kw(books).groupby(level=["site", "period"]).min()
@@ -97,6 +99,7 @@ def commissioning(books: Books) -> Check:
     )
 
 
+@once
 def module_entries(books: Books) -> pd.DataFrame:
     """Return modules when they are ordered, and what they are worth at the end of the horizon (sinking fund)."""
     rows, periods = books["modules"], books.facts.periods

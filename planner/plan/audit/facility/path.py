@@ -10,6 +10,7 @@ import pandas as pd
 
 from planner.plan.audit.clock import first_period_from
 from planner.plan.audit.facts import at
+from planner.plan.audit.once import once
 from planner.plan.audit.report import keyed
 from planner.units import MONTHS_PER_QUARTER, MONTHS_PER_YEAR, WEEKS_PER_QUARTER
 
@@ -20,6 +21,7 @@ ITEM = ["site", "item", "period"]
 MODULE = ["site", "module"]
 
 
+@once
 def lead(books: Books) -> pd.Series:
     """Return weeks from order to power by (site, module), of the scenario's case."""
     table = books.facts.scenario.tables["site_modules"].set_index(MODULE)
@@ -30,6 +32,7 @@ def lead(books: Books) -> pd.Series:
     return stated.where(stated.notna(), table["lead_weeks"]).astype(float)
 
 
+@once
 def first_powered(books: Books) -> np.ndarray:
     """Return the ordinal of the first period in which each row of ``modules`` carries power."""
     rows = books["modules"]
@@ -37,6 +40,7 @@ def first_powered(books: Books) -> np.ndarray:
     return first_period_from(books.facts.periods, weeks.to_numpy(float))
 
 
+@once
 def carried_kw(books: Books) -> pd.Series:
     """Return kW that the modules of each item carry, ordered long ago or by the plan; index (site, item, period)."""
     periods = books.facts.periods

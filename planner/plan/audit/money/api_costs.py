@@ -8,6 +8,7 @@ import pandas as pd
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
 from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, breaches, compare, total
 from planner.units import SECONDS_PER_HOUR
 
@@ -23,6 +24,7 @@ def routed_requests(books: Books) -> pd.DataFrame:
     )
 
 
+@once
 def sent(books: Books) -> pd.DataFrame:
     """Return what is sent to services with the requests of the block, the service's terms and the tokens."""
     rows = books.api

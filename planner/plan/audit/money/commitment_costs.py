@@ -10,11 +10,13 @@ import pandas as pd
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import present_value, yearly_rate
 from planner.plan.audit.money.hardware_costs import entries, residual_share, term_time, time_owed
+from planner.plan.audit.once import once
 from planner.units import MONTHS_PER_YEAR
 
 TERMED = ("lease", "reserved")
 
 
+@once
 def termed_orders(books: Books) -> pd.DataFrame:
     """Return leases and reservations with term, age at the end of the horizon, years left, rent and open payment
     a year, charge.

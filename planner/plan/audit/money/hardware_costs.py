@@ -10,6 +10,7 @@ from planner.plan.audit.clock import present_value, yearly_rate
 from planner.plan.audit.facility.colo_rent import rent_levels
 from planner.plan.audit.facts import LOT, RENTED, at
 from planner.plan.audit.money.instalments import calendar_payments
+from planner.plan.audit.once import once
 from planner.plan.audit.orders.last_days import last_day_to_order, whole_days
 from planner.plan.audit.orders.standing import STAND, lowest_purchase_price, price_at
 from planner.plan.audit.report import total
@@ -92,6 +93,7 @@ def sinking_fund(rate_fraction: float, age_years: float, life_years: float) -> f
     return (1.0 - present_value(rate_fraction, left)) / (1.0 - present_value(rate_fraction, life_years))
 
 
+@once
 def order_entries(books: Books) -> pd.DataFrame:
     """Return purchases by milestone with their charges and residual, and the payments of leases and reservations.
 
@@ -163,6 +165,7 @@ def milestone_payments(books: Books, bought: pd.DataFrame) -> dict[str, pd.DataF
     return result
 
 
+@once
 def term_entries(books: Books) -> list[pd.DataFrame]:
     """Return the payments of leases and reservations, and what is left of those made up front."""
     orders, periods = books.orders, books.facts.periods
@@ -179,12 +182,12 @@ def term_entries(books: Books) -> list[pd.DataFrame]:
     lease = termed["mode"].eq("lease").to_numpy()
     leased = termed[lease]
     install = leased["units"] * leased["paid_price"] * whole[lease] * leased["installation_fraction"]
-    once = paid * (time_served(books)[chosen] + beyond)
+    upfront = paid * (time_served(books)[chosen] + beyond)
     rate = rate.where(held["payment_every_months"].isna(), 0.0)
     return [
         *_calendar_entries(books),
         entries(held, held["mode"].map(RENT_LINES), "opex", "mid", rate * time_of(books, held)),
-        entries(termed.assign(period=periods.index[first]), line, "opex", "start", once),
+        entries(termed.assign(period=periods.index[first]), line, "opex", "start", upfront),
         entries(termed.assign(period=periods.index[-1]), "prepaid_rent_left", "opex", "end", -paid * beyond),
         entries(leased, "installation", "capex", "start", install),
     ]
@@ -216,6 +219,7 @@ def calendar_time(books: Books, kind: str) -> tuple[np.ndarray, np.ndarray]:
     return found, np.bincount(rows["order"].to_numpy(int), rows[kind], len(books.orders))
 
 
+@once
 def time_owed(books: Books) -> np.ndarray:
     """Return hours, or calendar months, of each term that are paid for after the horizon, on the rows of ``orders``."""
     dated, owed = calendar_time(books, "owed")
@@ -265,6 +269,7 @@ def term_time(books: Books, orders: pd.DataFrame) -> tuple[np.ndarray, np.ndarra
     return np.array(whole, dtype=float), np.array(beyond, dtype=float)
 
 
+@once
 def payments_by_order(books: Books) -> np.ndarray:
     """Return what each order pays over the horizon, on the rows of ``orders``.
 
@@ -307,6 +312,7 @@ def rent_entries(books: Books) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+@once
 def keeping_entries(books: Books) -> pd.DataFrame:
     """Return what units in our own or colocation halls cost to keep.
 

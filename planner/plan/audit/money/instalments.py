@@ -8,6 +8,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.clock import walked_months
+from planner.plan.audit.once import once
 from planner.plan.audit.orders.standing import STAND
 from planner.plan.audit.report import Check, alike
 from planner.units import MONTHS_PER_YEAR
@@ -16,6 +17,7 @@ PAYMENT = ["order", "due_date", "period", "timing", "time", "paid", "ahead", "ac
 TERMED = ("lease", "reserved")
 
 
+@once
 def calendar_payments(books: Books) -> pd.DataFrame:
     """Return every payment of the orders with a calendar; ``order`` is the position of the order in ``orders``.
 

@@ -8,9 +8,11 @@ import pandas as pd
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.money.hardware_costs import entries, upkeep_price
+from planner.plan.audit.once import once
 from planner.plan.audit.orders.standing import STAND
 
 
+@once
 def resale_values(books: Books) -> pd.DataFrame:
     """Return the units of lots taken out, with the lot's units, resale share and value of one unit at its age."""
     out = books.retirements
@@ -48,6 +50,7 @@ def resale_entries(books: Books) -> pd.DataFrame:
     )
 
 
+@once
 def sold_again(books: Books) -> pd.DataFrame:
     """Return the units of orders taken out again with the order's units, first period, price, share and income."""
     out, orders, periods = books.resales, books.orders, books.facts.periods

@@ -27,6 +27,7 @@ RETROFIT_TERMS = [
 ]
 
 
+@once
 def hall_readiness(books: Books) -> pd.DataFrame:
     """Return the build frame with the numbers of its hall and ``first``, the ordinal of the period it is
     ready in.
@@ -49,6 +50,7 @@ def hall_readiness(books: Books) -> pd.DataFrame:
     )
 
 
+@once
 def retrofit_dates(books: Books) -> pd.DataFrame:
     """Return the retrofits with their price per kW and the ordinals of the periods in which the kW are first gone
     (``out``: the work starts in it) and first back (``back``: begins after the work).
@@ -75,6 +77,7 @@ def retrofit_dates(books: Books) -> pd.DataFrame:
     )
 
 
+@once
 def retrofit_entries(books: Books) -> pd.DataFrame:
     """Return what changing the cooling of halls costs when ordered."""
     rows = retrofit_dates(books)
@@ -83,6 +86,7 @@ def retrofit_entries(books: Books) -> pd.DataFrame:
     )
 
 
+@once
 def build_entries(books: Books) -> pd.DataFrame:
     """Return shell with power chain and cooling plant when ordered; upkeep of both and of retrofits once they are in
     service, and what they are worth at the end.
@@ -139,6 +143,7 @@ def in_service(books: Books, rows: pd.DataFrame) -> pd.DataFrame:
     return chosen.assign(ordered=chosen["period"], period=periods.index[column]).reset_index(drop=True)
 
 
+@once
 def opening_entries(books: Books) -> pd.DataFrame:
     """Return the one-off of opening a site when it opens, and its fixed costs while open.
 

@@ -102,6 +102,9 @@ def _of_whole_plan(books: Books, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _ordered_by_group(books: Books) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield each limit of ``concentration`` with units and measure ordered, by vendor, country, chip or product."""
+    limits = books.facts.scenario.tables["concentration"]
+    if limits.empty:
+        return
     orders = books.orders.assign(paid=payments_by_order(books), offer=books["orders"]["offer"])
     orders = orders[orders["mode"].isin(BOUGHT_OR_TERMED)]
     offer = at(books.facts.offers[["vendor", "origin_country"]], orders, ["offer"])
@@ -110,7 +113,7 @@ def _ordered_by_group(books: Books) -> Iterator[tuple[dict[str, Any], pd.DataFra
         vendor=offer["vendor"], country=offer["origin_country"], chip=product["chip"], one=1.0
     ).assign(chips_per_unit=product["chips_per_unit"].astype(float))
     weight = {"units": "one", "chips": "chips_per_unit", "kw": "provisioned_kw"}
-    for limit in books.facts.scenario.tables["concentration"].to_dict("records"):
+    for limit in limits.to_dict("records"):
         own = about if pd.isna(limit["period"]) else about[about["period"] == limit["period"]]
         measure = limit["measure"]
         value = own["paid"] if measure == "spend" else own["units"] * own[weight[measure]]

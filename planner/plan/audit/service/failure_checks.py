@@ -10,6 +10,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
+from planner.plan.audit.once import once
 from planner.plan.audit.orders.standing import STAND, standing
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 from planner.plan.audit.service.rates import busy_unit, points_of
@@ -21,6 +22,7 @@ PLACE = ["point", "site", "cooling"]
 LOSS = ["failure", "loss", "site", "cooling", "product", "units"]
 
 
+@once
 def losses(books: Books) -> pd.DataFrame:
     """Return every loss of ``failure_cases`` by itself: one per site, or per product and place that can hold it."""
     facts = books.facts
@@ -50,11 +52,18 @@ def _lost_units(books: Books, case: dict[str, Any]) -> Iterator[tuple[Any, ...]]
             yield label, "units", site, cooling, product, case["units"]
 
 
+def _nothing_lost(books: Books) -> bool:
+    """Return whether the inputs ask for no loss and the plan tells of none: there is nothing to carry out."""
+    told = (books[name] for name in ("failures", "failure_flows", "failure_serving"))
+    return losses(books).empty and all(frame.empty for frame in told)
+
+
 def critical_share(books: Books) -> pd.Series:
     """Return the share of each workload that every loss must leave served."""
     return books.facts.workloads["critical_fraction"].fillna(0.0)
 
 
+@once
 def critical_demand(books: Books) -> pd.DataFrame:
     """Return critical requests/s by workload, shape, region, period, block, of every block."""
     share = books.tokens["share_fraction"].rename("share").reset_index()
@@ -123,6 +132,7 @@ def failure_routes(books: Books) -> Check:
     )
 
 
+@once
 def _routed(books: Books) -> pd.DataFrame:
     """Return the re-routed flows with the latency class of their route; blank where it is not admissible."""
     flows, routes = books["failure_flows"], books["routes"]
@@ -131,6 +141,7 @@ def _routed(books: Books) -> pd.DataFrame:
     return flows.assign(ttft_class=at(usable, flows, ["workload", "region", "site"]).fillna(""))
 
 
+@once
 def _running(books: Books) -> pd.DataFrame:
     """Return what runs after each loss with rates and peaks of its points recomputed."""
     running = books["failure_serving"]
@@ -141,6 +152,8 @@ def _running(books: Books) -> pd.DataFrame:
 
 def failure_prefill(books: Books) -> Check:
     """Return the check that re-routed prompts are processed as they arrive where the phases run apart."""
+    if _nothing_lost(books):
+        return compare("failure_prefill", "failure_prefill", losses(books), "==")
     running = _running(books)
     key = ["failure", *SERVED]
     apart = running.loc[running["phase"].ne("mixed"), key].drop_duplicates()
@@ -149,6 +162,8 @@ def failure_prefill(books: Books) -> Check:
 
 def failure_decode(books: Books) -> Check:
     """Return the check that re-routed requests are answered as they arrive."""
+    if _nothing_lost(books):
+        return compare("failure_decode", "failure_decode", losses(books), "==")
     return _balance(books, "failure_decode", _running(books), ("decode", "mixed"), None)
 
 
@@ -163,6 +178,7 @@ def _balance(
     return compare(check, check, beside(done, total(flows["requests_per_s"], flows, key)), "==")
 
 
+@once
 def left_standing(books: Books) -> pd.DataFrame:
     """Return product, site, cooling, period, block, units, available (units x availability) and the best unit's."""
     whole = books.fleet[~books.fleet["hourly"]].merge(
@@ -177,6 +193,7 @@ def left_standing(books: Books) -> pd.DataFrame:
     return table.assign(best=at(best, table, ["product", "site", "cooling"]))
 
 
+@once
 def _best_availability(books: Books) -> pd.Series:
     """Return the highest availability of any offer or lot by product, site and cooling."""
     facts = books.facts
@@ -215,6 +232,8 @@ def failure_pool(books: Books) -> Check:
 
 
 def _fits(books: Books, check: str, *kinds: str) -> Check:
+    if _nothing_lost(books):
+        return compare(check, check, losses(books), "<=")
     running, stands = _running(books), left_standing(books)
     parts = [pd.DataFrame({"failure": [], "left": [], "right": []})]
     for loss in losses(books).to_dict("records"):
@@ -236,6 +255,8 @@ def failure_simulation(books: Books) -> Check:
     Site or units are taken out of the fleet; the greatest share of critical demand that the rest can serve, on
     routes and points the plan uses, must be all of it. Left: what is needed, right: the share that can be served.
     """
+    if losses(books).empty:
+        return compare("failure_simulation", "failure_service", losses(books), "<=")
     stands, demand = left_standing(books), critical_demand(books)
     demand = demand.assign(bought_per_s=bought_anyhow(books, demand))
     routes, candidates = _usable_routes(books), _candidates(books)

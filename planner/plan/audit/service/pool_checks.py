@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
+from planner.plan.audit.once import once
 from planner.plan.audit.report import RELATIVE_TOLERANCE, Check, compare, total
 
 POOL = ["workload", "ttft_class", "clock", "clock_choice", "product", "engine", "engine_option", "phase"]
@@ -81,6 +82,7 @@ def pool_latency(books: Books) -> Check:
     return compare("pool_latency", "routes", pd.concat(parts, ignore_index=True), "<=", floor=1.0)
 
 
+@once
 def queued(books: Books) -> pd.DataFrame:
     """Return the serving rows of queued workloads with their pool, and their share of the units there are."""
     serving = books.serving.merge(_stated_caps(books), on=["point", *PLACE], how="left")
