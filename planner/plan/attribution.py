@@ -5,8 +5,8 @@ A line of output is a workload and how it is counted: in tokens, or in requests 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -47,6 +47,16 @@ class Drivers:
 
     busy: pd.DataFrame
     pools: pd.DataFrame
+    _made: dict[tuple[str, ...], pd.DataFrame] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def _once(self, name: str, key: Sequence[str], make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """Return shares by some labels, made when they are first asked for; nobody may change them."""
+        at = (name, *key)
+        if at not in self._made:
+            self._made[at] = make()
+        return self._made[at]
 
     @classmethod
     def of(cls, c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> Drivers:
@@ -94,14 +104,17 @@ class Drivers:
 
     def used(self, key: Sequence[str], driver: str = "hours") -> pd.DataFrame:
         """Return the share of each line in what keeps units busy (``hours``) or draws energy (``kwh``)."""
-        return _shares(self.busy.assign(**{WHOLE: 0}), key, driver)
+        return self._once(driver, key, lambda: _shares(self.busy.assign(**{WHOLE: 0}), key, driver))
 
     def loaded(self, key: Sequence[str]) -> pd.DataFrame:
         """Return the share of each line in what all lines hold: nothing stays idle."""
-        return _shares(self._weighted(key), key, "held")
+        return self._once("loaded", key, lambda: _shares(self._weighted(key), key, "held"))
 
     def allocated(self, key: Sequence[str]) -> pd.DataFrame:
         """Return the share of each line in what is held in all: what is held for nobody is left over."""
+        return self._once("allocated", key, lambda: self._of_all(key))
+
+    def _of_all(self, key: Sequence[str]) -> pd.DataFrame:
         table = self._weighted(key)
         pools = table.drop_duplicates(UNIT)
         # A pool in which nothing runs is held all the same, for nobody.
@@ -163,7 +176,9 @@ def spread(rows: pd.DataFrame, rungs: Sequence[Rung]) -> pd.DataFrame:
     left = rows.drop(columns=OWNER, errors="ignore").reset_index(drop=True).assign(**{WHOLE: 0})
     parts = []
     for fits, key, shares in rungs:
-        wanted = left[fits.reset_index(drop=True).reindex(left.index)]
+        wanted = left[fits.to_numpy(bool)[left.index]]
+        if wanted.empty or shares.empty:
+            continue
         found = wanted.reset_index().merge(shares, on=key, how="inner")
         parts.append(found.drop(columns="index"))
         rest = 1.0 - found.groupby("index")["share"].sum()

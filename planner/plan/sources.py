@@ -149,12 +149,11 @@ def provenance_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> 
         table, key, rows, source, source_date, confidence, notes, stated (``column value``, by semicolons). Rows of one
         entity that say the same of themselves are one row here, with their number in ``rows``.
     """
-    parts = []
+    records = []
     for name, rows in used_rows(scenario, frames):
         table = TABLES[name]
         only = [column.name for column in table.columns if column.stated_only]
-        said = pd.DataFrame({column: rows.get(column) for column in SAID}, index=rows.index)
-        said["stated"] = [
+        stated = [
             "; ".join(
                 f"{column} {cell_text(value)}"
                 for column, value in zip(only, values, strict=True)
@@ -163,17 +162,24 @@ def provenance_frame(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> 
             or None
             for values in rows[only].itertuples(index=False, name=None)
         ]
-        said = said.astype("str").where(said.notna(), None)
-        head = rows[table.key[0]].astype("str")
-        whole = rows[list(table.key)].astype("str").agg(" | ".join, axis=1)
-        groups = said.assign(table=name, head=head, whole=whole).groupby(
-            ["table", "head", *SAID, "stated"], dropna=False, sort=False
-        )
-        one = groups["whole"].agg(rows="size", key="first").reset_index()
-        parts.append(one.assign(key=one["key"].where(one["rows"].eq(1), one["head"])))
-    every = pd.concat(parts, ignore_index=True)
-    silent = every[[*SAID, "stated"]].isna().all(axis=1)
-    return every[~silent].reset_index(drop=True)[PROVENANCE]
+        keys = zip(*(_texts(rows[column]) for column in table.key), strict=True)
+        said = (_texts(rows[column]) if column in rows else [None] * len(rows) for column in SAID)
+        alike: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
+        for key, *words in zip(keys, *said, stated, strict=True):
+            alike.setdefault((key[0], *words), []).append(key)
+        for (head, *words), group in alike.items():
+            named = " | ".join(map(str, group[0])) if len(group) == 1 else head
+            if any(words):
+                records.append((name, named, len(group), *words))
+    text = dict.fromkeys([name for name in PROVENANCE if name != "rows"], "str")
+    return pd.DataFrame(records, columns=PROVENANCE).astype(text)
+
+
+def _texts(column: pd.Series) -> list[str | None]:
+    """Return the cells of a column as text, None where they are blank."""
+    if column.isna().all():
+        return [None] * len(column)
+    return [None if pd.isna(text) else text for text in column.astype("str").tolist()]
 
 
 def source_frame(
