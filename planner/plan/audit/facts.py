@@ -17,6 +17,7 @@ from planner.inputs.demand import demand_by_cell
 from planner.plan.audit.clock import CELL, counted_cells, walked_periods
 from planner.plan.audit.electricity.site_hours import horizon_hours
 from planner.plan.audit.facility.plant import facility_ratio
+from planner.plan.audit.once import once
 from planner.plan.audit.report import MANY, keyed
 from planner.tables import HOURS
 from planner.units import HOURS_PER_DAY
@@ -39,6 +40,7 @@ class Facts:
 
     scenario: Scenario
 
+    @once
     def table(self, name: str, key: str) -> pd.DataFrame:
         """Return an input table by its key column."""
         return self.scenario.tables[name].set_index(key)

@@ -9,12 +9,14 @@ import pandas as pd
 
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.hardware_costs import RENT_LINES
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, as_text, compare
 from planner.tables.cost_lines import COST_LINE
 
 Source = Callable[[Accounts], pd.DataFrame]
 
 
+@once
 def _offers(books: Accounts) -> pd.DataFrame:
     offers = books.facts.offers
     lines = offers["mode"].map(RENT_LINES)
@@ -22,10 +24,12 @@ def _offers(books: Accounts) -> pd.DataFrame:
     return offers.assign(line=lines, asset_class=classes, currency=books.facts.scenario.settings.currency)
 
 
+@once
 def _points(books: Accounts) -> pd.DataFrame:
     return books["points"].drop_duplicates("point").set_index("point")
 
 
+@once
 def _periods(books: Accounts) -> pd.DataFrame:
     periods = books.facts.periods
     ends, middle = (periods["start_years"] + periods["years"] * share for share in (1.0, 0.5))
@@ -71,9 +75,10 @@ def stated_labels(books: Accounts) -> Check:
             continue
         for key, source, columns in sources:
             known = source(books)
+            columns = [one for one in columns if one in frame and one in known]
             place = frame[key[0]] if len(key) == 1 else pd.MultiIndex.from_frame(frame[key])
-            right = known.reindex(place)
-            for column in [one for one in columns if one in frame and one in known]:
+            right = known[columns].reindex(place)
+            for column in columns:
                 # A blank says nothing: what is paid for what only waits is no product's use.
                 told = (right[column].notna().to_numpy()) & frame[column].notna().to_numpy()
                 said = [
@@ -87,7 +92,7 @@ def stated_labels(books: Accounts) -> Check:
 
 def _alike(stated: object, own: object) -> bool:
     if isinstance(own, float) and isinstance(stated, (int, float)):
-        return bool(np.isclose(float(stated), own, rtol=1e-9, atol=1e-9))
+        return stated == own or abs(float(stated) - own) <= 1e-9 + 1e-9 * abs(own)
     return as_text(stated) == as_text(own)
 
 

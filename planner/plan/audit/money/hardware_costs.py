@@ -45,8 +45,16 @@ def entries(
     """
     labels = {name: rows.get(name, "") for name in ("period", "site", "offer", "workload", "cooling")}
     labels["decided_period"] = rows.get("ordered", labels["period"])
-    table = pd.DataFrame({**labels, "line": line, "kind": kind, "timing": timing}, index=rows.index)
-    return table.assign(amount=np.asarray(amount, dtype=float))[ENTRY].reset_index(drop=True)
+    values = {
+        **labels,
+        "line": line,
+        "kind": kind,
+        "timing": timing,
+        "amount": np.asarray(amount, dtype=float),
+    }
+    table = pd.DataFrame({name: values[name] for name in ENTRY}, index=rows.index)
+    table.index = pd.RangeIndex(len(table))
+    return table
 
 
 def residual_share(books: Books, bought: pd.DataFrame, age_years: np.ndarray) -> np.ndarray:

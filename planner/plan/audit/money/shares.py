@@ -117,18 +117,17 @@ DRIVEN = {
 def _part(books: Accounts, key: list[str], driver: str) -> pd.DataFrame:
     rows, pool = lines(books).assign(**{EVERYTHING: 0}), pools(books)
     weighed = driver in ("held", "all") and "site" in key and "product" not in key
-    place = pd.MultiIndex.from_frame(rows[UNIT])
-    kw = pool["kw"].reindex(place).fillna(1.0).to_numpy(float) if weighed else 1.0
+    kw = at(pool["kw"], rows, UNIT).fillna(1.0).to_numpy(float) if weighed else 1.0
     column = "held" if driver == "all" else driver
-    amount = (rows[column] * kw).groupby([rows[name] for name in [*key, *LINE]], sort=False).sum()
-    whole = amount.groupby(level=key).transform("sum")
+    amount = total(rows[column] * kw, rows, [*key, *LINE]).rename("part").reset_index()
+    whole = total(amount["part"], amount, key)
     if driver == "all":
         there = pool.reset_index().assign(**{EVERYTHING: 0})
-        taken = rows.groupby(UNIT)["held"].sum().reindex(pool.index).fillna(0.0).to_numpy(float)
+        taken = at(total(rows["held"], rows, UNIT), there, UNIT).fillna(0.0).to_numpy(float)
         size = np.maximum(there["unit_hours"], taken) * (there["kw"] if weighed else 1.0)
-        sums = size.groupby([there[name] for name in key]).sum()
-        whole = pd.Series(sums.reindex(amount.index.droplevel(LINE)).to_numpy(float), index=amount.index)
-    return (amount / whole)[whole > 0.0].rename("part").reset_index()
+        whole = total(size, there, key)
+    whole = at(whole, amount, key).to_numpy(float)
+    return amount.assign(part=amount["part"] / whole)[whole > 0.0].reset_index(drop=True)
 
 
 def handed_on(rows: pd.DataFrame, rules: Sequence[Rule]) -> pd.DataFrame:
