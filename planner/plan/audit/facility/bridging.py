@@ -7,7 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
-from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.money.hardware_costs import entries, no_entries
 from planner.plan.audit.money.site_costs import costly_sites
 from planner.plan.audit.report import Check, beside, compare, keyed, total
 from planner.units import G_PER_KG, KG_PER_TONNE
@@ -148,6 +148,8 @@ def bridge_output(books: Books) -> Check:
 def bridge_entries(books: Books) -> pd.DataFrame:
     """Return rent of what is rented, fuel and carbon of what is generated."""
     rented, made = books["bridging"], books["bridge_output"]
+    if rented.empty and made.empty and books["bridge_tails"].empty:
+        return no_entries()
     rent = rented["kw"] * _terms(books, rented)["rent"] * books.period_of(rented, "months")
     about, kwh = _terms(books, made), made["kw"] * books.hours_of(made)
     price = books.facts.scenario.settings.carbon_price_per_t / (G_PER_KG * KG_PER_TONNE)

@@ -10,7 +10,7 @@ from planner.plan.audit.clock import yearly_rate
 from planner.plan.audit.facility.bridging import rented_kw
 from planner.plan.audit.facility.path import ITEM, MODULE, carried_kw, first_powered
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
-from planner.plan.audit.money.hardware_costs import entries, sinking_fund
+from planner.plan.audit.money.hardware_costs import entries, no_entries, sinking_fund
 from planner.plan.audit.once import once
 from planner.plan.audit.orders.standing import STAND, lowest_purchase_price, standing
 from planner.plan.audit.report import Check, beside, breaches, compare, total
@@ -129,6 +129,8 @@ def module_entries(books: Books) -> pd.DataFrame:
 def waiting_entries(books: Books) -> pd.DataFrame:
     """Return storage and insurance of units without power: price today x yearly share of the site x years."""
     rows = books["unpowered"]
+    if rows.empty:
+        return no_entries()
     unit = standing(books.facts, rows)
     price = unit["product"].map(lowest_purchase_price(books.facts)).astype(float).fillna(0.0)
     share = books.facts.sites["holding_fraction_per_year"].reindex(rows["site"]).fillna(0.0).to_numpy(float)

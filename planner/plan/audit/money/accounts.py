@@ -119,7 +119,9 @@ class Accounts(Books):
         demand counts in the objective ``cost`` only, sunk book value never.
         """
         parts = [source(self) for source in dict.fromkeys(SOURCES.values())]
-        entries = self._risen(pd.concat(parts, ignore_index=True))
+        entries = self._risen(
+            pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+        )
         factor = np.select(
             [entries["kind"].eq("sunk"), entries["timing"].eq("start"), entries["timing"].eq("mid")],
             [1.0, self.period_of(entries, "discount_start"), self.period_of(entries, "discount_mid")],

@@ -7,7 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
-from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.money.hardware_costs import entries, no_entries
 from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, breaches, compare, total
 from planner.units import SECONDS_PER_HOUR
@@ -59,6 +59,8 @@ def api_entries(books: Books) -> pd.DataFrame:
     """Return the cost of tokens bought: prompts and answers of every attempt, prompts found in the cache and written
     to it at their own prices.
     """
+    if books.api.empty:
+        return no_entries()
     rows = sent(books)
     cached = at(books.facts.workloads["cached_input_fraction"], rows, ["workload"]).astype(float).fillna(0.0)
     full = rows["price_input_per_mtok"].astype(float)

@@ -43,6 +43,8 @@ def entries(
 
     What is paid later than it is decided says in ``ordered`` when that was.
     """
+    if rows.empty:
+        return no_entries()
     labels = {name: rows.get(name, "") for name in ("period", "site", "offer", "workload", "cooling")}
     labels["decided_period"] = rows.get("ordered", labels["period"])
     values = {
@@ -55,6 +57,14 @@ def entries(
     table = pd.DataFrame({name: values[name] for name in ENTRY}, index=rows.index)
     table.index = pd.RangeIndex(len(table))
     return table
+
+
+def no_entries() -> pd.DataFrame:
+    """Return ledger entries of what a plan has nothing of."""
+    return _NO_ENTRIES.copy(deep=False)
+
+
+_NO_ENTRIES = pd.DataFrame({name: pd.Series(dtype="str") for name in ENTRY}).astype({"amount": float})
 
 
 def residual_share(books: Books, bought: pd.DataFrame, age_years: np.ndarray) -> np.ndarray:

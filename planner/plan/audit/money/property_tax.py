@@ -7,7 +7,7 @@ import pandas as pd
 from planner.plan.audit.books import Books
 from planner.plan.audit.facility.path import MODULE, first_powered
 from planner.plan.audit.facts import RENTED, at
-from planner.plan.audit.money.hardware_costs import entries, upkeep_price
+from planner.plan.audit.money.hardware_costs import entries, no_entries, upkeep_price
 from planner.plan.audit.money.site_costs import hall_readiness, in_service, retrofit_dates
 
 
@@ -17,6 +17,8 @@ def tax_entries(books: Books) -> pd.DataFrame:
     Units on the price their maintenance is reckoned on (leased and hosted ones are the lessor's); what the plan builds
     on what was paid for it, from the period it is in service in.
     """
+    if not books.facts.sites["property_tax_fraction_per_year"].fillna(0.0).any():
+        return no_entries()
     units = books.own_fleet
     units = units[~units["mode"].isin(RENTED)]
     units = units.assign(paid=units["units"] * upkeep_price(books, units))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import LOT, at
-from planner.plan.audit.money.hardware_costs import entries, upkeep_price
+from planner.plan.audit.money.hardware_costs import entries, no_entries, upkeep_price
 from planner.plan.audit.once import once
 from planner.plan.audit.orders.standing import STAND
 
@@ -34,6 +34,8 @@ def resale_values(books: Books) -> pd.DataFrame:
 
 def resale_entries(books: Books) -> pd.DataFrame:
     """Return what units of lots taken out early bring, at the start of the period."""
+    if books.retirements.empty and books.resales.empty:
+        return no_entries()
     out, again = resale_values(books), sold_again(books)
     return pd.concat(
         [

@@ -13,7 +13,7 @@ from planner.plan.audit.electricity.bills import fixed_amounts, levied
 from planner.plan.audit.electricity.month_bills import by_month, month_entries, owed_sites, site_charges
 from planner.plan.audit.facility.colo_rent import bound_sites
 from planner.plan.audit.facts import LOT, at
-from planner.plan.audit.money.hardware_costs import entries, sinking_fund
+from planner.plan.audit.money.hardware_costs import entries, no_entries, sinking_fund
 from planner.plan.audit.once import once
 from planner.plan.audit.report import total
 from planner.units import BYTES_PER_GB, G_PER_KG, KG_PER_TONNE, SECONDS_PER_HOUR
@@ -290,6 +290,8 @@ def value_entries(books: Books) -> pd.DataFrame:
     priced = workloads[
         (workloads["must_serve_fraction"] < 1.0) & (workloads["value_per_mtok"].fillna(0.0) > 0.0)
     ]
+    if priced.empty:
+        return no_entries()
     demand = books.block_demand.rename("requests_per_s").reset_index()
     demand = demand[demand["workload"].isin(priced.index)].reset_index(drop=True)
     lost = total(
