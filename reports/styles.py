@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from openpyxl import Workbook
 from openpyxl.cell.cell import Cell, MergedCell
@@ -138,10 +139,23 @@ def register(book: Workbook) -> None:
 
 
 def apply(cell: Cell | MergedCell, style: str, form: str = "") -> None:
-    """Give a cell a registered style and, when stated, a number format."""
-    cell.style = STYLE_PREFIX + style
+    """Give a cell a registered style and, when stated, a number format.
+
+    Looking a style up by its name takes longer than writing the cell: each pair of style and format is looked up once.
+    """
+    styled: Any = cell
+    made = _MADE.setdefault(styled.parent.parent, {})
+    if (style, form) in made:
+        styled._style = copy(made[style, form])
+        return
+    styled.style = STYLE_PREFIX + style
     if form:
-        cell.number_format = form
+        styled.number_format = form
+    made[style, form] = copy(styled._style)
+
+
+_MADE: WeakKeyDictionary[Workbook, dict[tuple[str, str], Any]] = WeakKeyDictionary()
+"""Workbook -> style and number format -> the numbers by which its cells refer to them."""
 
 
 def align(cell: Cell, **settings: object) -> None:

@@ -1,5 +1,6 @@
 """Puts this folder on the import path: ``small_scenarios`` and ``tiny_coefficients`` serve the tests of all stages."""
 
+import gc
 import os
 
 from hypothesis import settings
@@ -13,3 +14,10 @@ settings.load_profile("repeatable")
 
 # Files of this name are several; collected for doctests, one would stand for another when folders are named one by one.
 collect_ignore_glob = ["*conftest.py"]
+
+
+def pytest_collection_finish() -> None:
+    """Leave what stands after collection out of the search for garbage: hundreds of thousands of objects that stay."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)

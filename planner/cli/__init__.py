@@ -6,6 +6,7 @@ at once and a command loads only what it needs.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 
@@ -38,6 +39,8 @@ def main(debug: bool) -> None:
 
     A SCENARIO is a folder, an .xlsx workbook, or the name of a shipped example.
     """
+    # A run makes few cycles and many objects that stay: looking for garbage after every 700 took a tenth of its time.
+    gc.set_threshold(50_000, 20, 20)
     logging.basicConfig(
         level=logging.INFO if debug else logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )

@@ -75,10 +75,10 @@ def stated_labels(books: Accounts) -> Check:
             continue
         for key, source, columns in sources:
             known = source(books)
-            columns = [one for one in columns if one in frame and one in known]
+            named = [one for one in columns if one in frame and one in known]
             place = frame[key[0]] if len(key) == 1 else pd.MultiIndex.from_frame(frame[key])
-            right = known[columns].reindex(place)
-            for column in columns:
+            right = known[named].reindex(place)
+            for column in named:
                 # A blank says nothing: what is paid for what only waits is no product's use.
                 told = (right[column].notna().to_numpy()) & frame[column].notna().to_numpy()
                 said = [
