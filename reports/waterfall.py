@@ -32,6 +32,8 @@ LABELS = {
     "next_link": Label("Binds next", width=28),
     "next_per_cent": Label("when loosened by", "per cent", styles.QUANTITY, 14),
 }
+AT_ONCE = 0.05
+"""Per cent below which the next link follows at once."""
 LEAST = 0.05
 """Share of the unit-hours below which a link is not named in the sentence."""
 
@@ -55,10 +57,7 @@ def waterfall_sentences(content: Content) -> list[str]:
             continue
         named = ", ".join(f"{row.link} in {row.binding_fraction:.0%}" for row in often.itertuples())
         first = often.iloc[0]
-        after = (
-            f"; next {first['next_link']}, at {first['next_per_cent']:.0f} % more"
-            if first["next_link"]
-            else ""
-        )
+        at = f"at {first['next_per_cent']:.2g} % more" if first["next_per_cent"] >= AT_ONCE else "at once"
+        after = f"; loosened, {first['next_link']} is next, {at}" if first["next_link"] else ""
         sentences.append(f"{workload}: output is bound by {named} of the unit-hours held{after}")
     return sentences

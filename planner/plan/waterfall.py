@@ -126,7 +126,8 @@ def waterfall_frame(hours: pd.DataFrame, api: pd.DataFrame) -> pd.DataFrame:
     ``value`` is what is left after the link, in Mtok; of requests without lengths in millions of requests, from the
     first link that is known and in no total of tokens. Their product and the first value give the last, and no factor
     is above 1. ``worth_per_cent`` is what one per cent more of the link adds over the horizon, ``most_worth`` what it
-    adds until others bind, at ``next_per_cent`` more where it binds, ``next_link`` binding next most often.
+    adds until others bind, ``next_per_cent`` the same over the output of the hours in which it binds, ``next_link`` the
+    link that binds next most often.
     ``binding_fraction`` is the share of unit-hours held in which loosening the link gives more (or, where two let
     through the same, of the later one); ``binding`` marks the link worth most. Tokens bought from services come last,
     so that the chain ends at all effective tokens; they are no link of the plan's and have no factor.
@@ -183,7 +184,7 @@ def _links(rows: pd.DataFrame) -> pd.DataFrame:
     weight = rows["unit_hours"].to_numpy(float)
     held = weight.sum()
     often = (loose * weight[:, None]).sum(axis=0) / held if held else loose.mean(axis=0)
-    output = ((chain.worth > 0) * chain.output[:, None]).sum(axis=0)
+    output = ((loose | (chain.worth > 0)) * chain.output[:, None]).sum(axis=0)
     candidates = np.where(np.arange(len(LINKS)) < PASS, worth, -1.0)
     binding = int(np.argmax(candidates)) if candidates.max() > 0 else int(np.argmax(often))
     frame = pd.DataFrame(

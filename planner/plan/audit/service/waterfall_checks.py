@@ -298,7 +298,7 @@ def _worths(rows: pd.DataFrame) -> pd.DataFrame:
         weighed = [
             weight[follows == one].sum() if (follows == one).any() else -1.0 for one in range(len(names))
         ]
-        output = found.min(axis=1)[worth[:, place] > 0].sum()
+        output = found.min(axis=1)[loose[:, place] | (worth[:, place] > 0)].sum()
         gained = most[:, place].sum()
         table.append(
             {
