@@ -36,9 +36,6 @@ DERIVATION = {
     "pool_caps": "the queue model's table of sizes",
     "estimates": "where numbers come from, in words",
     "sources": "as estimates",
-    "metrics": "figures of the report made from the frames",
-    "marginal_costs": "duals of the solver",
-    "duals": "duals of the solver",
     "provenance": "where numbers come from, in words",
 }
 """Frames that decide, date or bill nothing, and what they are."""
@@ -58,6 +55,14 @@ REASONS = {
         "baseline_costs",
         "line",
     ): "of a baseline only its payments are kept: one line stands for another of its kind",
+    (
+        "duals",
+        "dual",
+    ): "a price is the solver's: its sign, its limit, that it is used up and what rent or a workload pays are checked",
+    (
+        "duals",
+        "kind",
+    ): "a limit may have a price at the plan's fleet and in divisible units, whose plan is not kept",
     ("serving", "point"): "two points that are alike in every rate, kW and latency",
     ("flows", "shape"): "two shapes that are alike in every length",
 }

@@ -48,6 +48,9 @@ HALL = {"site": "hall"}
 BOUGHT = {"offer": "box purchase"}
 LOST_BOX = {"loss": "units"}
 PROMPTS_LEFT = {"failure": "one unit: box at hall, air"}
+AT_THIS_FLEET = {"kind": "fixed_fleet"}
+DEAREST_HOUR = {"offer": "hour box", "period": "2027-Q1", "block": "x1"}
+DEAREST_PRICE = {"kind": "long_run", "label": "box, cloud, hosted, 2027-Q1, x1"}
 
 FRAMES = [
     Tampering("calendar", "limited", "block_cells", "hours", plus(1)),
@@ -223,6 +226,19 @@ FRAMES = [
     Tampering("stated_labels", "limited", "orders", "vendor", to("another")),
     Tampering("unit_cost_trend", "limited", "unit_cost_trend", "expense", times(1.001)),
     Tampering("used_units", "limited", "used_units", "unit_hours", times(1.001), "largest"),
+    Tampering("limit_signs", "limited", "duals", "dual", times(-1)),
+    Tampering("limit_signs", "limited", "duals", "label", to("box, hall, air")),
+    Tampering("limit_signs", "limited", "duals", "family", to("supply"), {"family": "capacity"}),
+    Tampering("limit_slack", "owned", "build", "kw", times(1.01)),
+    Tampering("limit_slack", "bridged", "hourly_rent", "units", plus(1), DEAREST_HOUR),
+    Tampering("rent_of_capacity", "bridged", "duals", "dual", times(1.01), DEAREST_PRICE),
+    Tampering("marginal_rows", "limited", "marginal_costs", "unit", to("EUR/Mtok output")),
+    Tampering("marginal_rows", "limited", "marginal_costs", "region", to("west"), AT_THIS_FLEET),
+    Tampering("marginal_spending", "bridged", "marginal_costs", "value", times(0.5), AT_THIS_FLEET),
+    Tampering("marginal_spending", "by_hand", "marginal_costs", "value", times(0.9), AT_THIS_FLEET),
+    Tampering("metrics", "limited", "metrics", "value", times(1.001)),
+    Tampering("metrics", "owned", "metrics", "value", times(1.001), {"metric": "load factor"}),
+    Tampering("metrics", "optional", "metrics", "scope", to("nobody"), {"metric": "eTPM"}),
 ]
 
 LINES = {

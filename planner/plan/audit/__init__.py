@@ -6,7 +6,8 @@ calendar of the demand forecast, the form of PUE against temperature, and the wi
 
 Reading order: ``report`` (what a check is), ``clock``, ``facts`` (what the inputs give), ``books`` (the plan beside
 them), then the rooms ``orders``, ``service``, ``facility``, ``electricity`` and ``money`` (the ledger once more),
-``headline_checks``, and ``audit`` (all of them in order).
+``headline_checks``, ``figures`` (prices of limits, marginal costs, metrics), and ``audit`` (all of them in
+order). Of the solver it is told prices of limits alone, and holds them against the plan.
 """
 
 from planner.plan.audit.audit import CHECKS, audit_plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pandas as pd
 
@@ -17,6 +18,7 @@ from planner.plan.audit.facility import (
     site_checks,
 )
 from planner.plan.audit.facts import Facts
+from planner.plan.audit.figures import limit_prices, marginal_costs, metrics, rent_prices
 from planner.plan.audit.money import (
     api_costs,
     case_checks,
@@ -214,6 +216,10 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             headline_checks.proof,
             headline_checks.same_inputs,
             *waterfall_checks.CHECKS,
+            *limit_prices.CHECKS,
+            *rent_prices.CHECKS,
+            *marginal_costs.CHECKS,
+            *metrics.CHECKS,
         )
     },
 }
@@ -247,7 +253,8 @@ def audit_plan(plan: Plan) -> AuditReport:
 def judged(name: str, books: Accounts) -> Check:
     """Return what a check says; one that cannot read the plan's frames does not hold."""
     try:
-        return CHECKS[name](books)
+        # What a check looked at is kept on the books, for those who ask again, and goes with them.
+        return replace(CHECKS[name](books), table=None)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         words = f"the frames cannot be read: {type(error).__name__}: {error}"
         return Check(name, "frames", words, 1.0, 0.0, 1.0, 0.0, False, 1)

@@ -29,7 +29,7 @@ class Books:
     Attributes
     ----------
     plan
-        The plan; only its decision frames and headline are read, never the solver's values.
+        The plan; its frames and headline are read, never the solver's values of columns.
     facts
         Facts of its scenario.
     """

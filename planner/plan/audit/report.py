@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class Check:
         Whether every row holds.
     rows
         How many rows were checked; 0 when the plan has nothing of this kind.
+    table
+        The rows themselves (labels, left, right), for checks that rest on another; not part of the report.
     """
 
     check: str
@@ -49,9 +51,10 @@ class Check:
     tolerance: float
     passed: bool
     rows: int
+    table: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
 
-CHECK_COLUMNS = list(Check.__dataclass_fields__)
+CHECK_COLUMNS = [name for name in Check.__dataclass_fields__ if name != "table"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ class AuditReport:
 
 def report_of(checks: Sequence[Check]) -> AuditReport:
     """Return the report of these checks, in order."""
-    return AuditReport(pd.DataFrame([asdict(check) for check in checks], columns=CHECK_COLUMNS))
+    rows = [[getattr(check, name) for name in CHECK_COLUMNS] for check in checks]
+    return AuditReport(pd.DataFrame(rows, columns=CHECK_COLUMNS))
 
 
 def compare(check: str, family: str, rows: pd.DataFrame, relation: str, floor: float = 1.0) -> Check:
@@ -100,7 +104,8 @@ def compare(check: str, family: str, rows: pd.DataFrame, relation: str, floor: f
         Size below which numbers count as equal to the tolerance, in the unit of the rows.
     """
     left, right = (rows[side].to_numpy(float) if len(rows) else np.empty(0) for side in ("left", "right"))
-    return _judged(check, family, left, right, relation, floor, lambda place: in_words(rows.iloc[place]))
+    judged = _judged(check, family, left, right, relation, floor, lambda place: in_words(rows.iloc[place]))
+    return replace(judged, table=rows)
 
 
 def _judged(

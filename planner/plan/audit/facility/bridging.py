@@ -9,6 +9,7 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
 from planner.plan.audit.money.hardware_costs import entries, no_entries
 from planner.plan.audit.money.site_costs import costly_sites
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, beside, compare, keyed, total
 from planner.units import G_PER_KG, KG_PER_TONNE
 
@@ -57,6 +58,7 @@ def rented_kw(books: Books) -> pd.Series:
     return total(rows["kw"] * (1.0 - kept), rows, SITE_PERIOD)
 
 
+@once
 def bridge_limit(books: Books) -> Check:
     """Return the check that no more is rented than there is, in periods in which it can stand, at an open site."""
     rows, stated = books["bridging"], books["sites"]

@@ -10,6 +10,7 @@ from planner.plan.audit.facility.bridging import openable
 from planner.plan.audit.facility.colo_rent import SITE_PERIOD, Row, contracts, rent_level, rent_months
 from planner.plan.audit.facts import at
 from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, beside, breaches, compare, keyed, total
 
 RENT_MONTH = ["site", "period", "month"]
@@ -80,6 +81,7 @@ def rent_minimum(books: Books) -> Check:
     return compare("rent_minimum", "rent_minimum", rows, "==")
 
 
+@once
 def contracted_power(books: Books) -> Check:
     """Return the check that no more IT power stands than is contracted, where a contract refuses more."""
     rows, used = [], _used(books)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from planner.plan.audit.money.accounts import Accounts
 
 SITE_DAY = ["site", "day"]
+LABEL = ["site", "period", "day"]
 SMALL = 1e-6
 """Units fewer than this are none: what a solver leaves of rounding."""
 
@@ -160,6 +161,7 @@ def _load(books: Accounts, column: str, days: pd.DataFrame) -> np.ndarray:
     return load
 
 
+@once
 def commissioning_power(books: Accounts) -> Check:
     """Return the check that kW of what serves and is under test <= kW usable and temporary on the day, less headroom,
     and kW rented.
@@ -172,9 +174,10 @@ def _power_rows(books: Accounts) -> pd.DataFrame:
     days = _days(books)
     given = [sum(_power_on(books, *row)) for row in zip(days["site"], days["day"], strict=True)]
     right = days["left"] * np.array(given, dtype=float) * days["open"] + days["rented"]
-    return days[SITE_DAY].assign(left=_load(books, "kw", days), right=right)
+    return days[LABEL].assign(left=_load(books, "kw", days), right=right)
 
 
+@once
 def commissioning_path(books: Accounts) -> Check:
     """Return the check of the same against what each item on the path to usable power carries on the day."""
     return compare("commissioning_path", "commissioning_path", _path_rows(books), "<=")
@@ -187,8 +190,9 @@ def _path_rows(books: Accounts) -> pd.DataFrame:
     for day, kw in zip(days.to_dict("records"), need, strict=True):
         extra = _power_on(books, day["site"], day["day"])[1]
         for item, carried in _carried_on(books, day["site"], pd.Timestamp(day["day"])).items():
-            rows.append((day["site"], item, day["day"], kw, day["left"] * (carried + extra) + day["rented"]))
-    return pd.DataFrame(rows, columns=["site", "item", "day", "left", "right"])
+            free_kw = day["left"] * (carried + extra) + day["rented"]
+            rows.append((day["site"], item, day["period"], day["day"], kw, free_kw))
+    return pd.DataFrame(rows, columns=["site", "item", "period", "day", "left", "right"])
 
 
 def _carried_on(books: Books, site: str, day: pd.Timestamp) -> dict[str, float]:
@@ -214,6 +218,7 @@ def _carried_on(books: Books, site: str, day: pd.Timestamp) -> dict[str, float]:
     return found
 
 
+@once
 def commissioning_hall(books: Accounts) -> Check:
     """Return the check that IT kW of what serves and is under test <= hall of its cooling that is ready on the day."""
     return compare("commissioning_hall", "commissioning_hall", _hall_rows(books), "<=")
@@ -227,8 +232,9 @@ def _hall_rows(books: Accounts) -> pd.DataFrame:
     rows = []
     for (site, cooling, text, period), kw in used.items():
         if site in owned:
-            rows.append((site, cooling, text, kw, _hall_on(books, site, cooling, pd.Timestamp(text), period)))
-    return pd.DataFrame(rows, columns=["site", "cooling", "day", "left", "right"])
+            hall_kw = _hall_on(books, site, cooling, pd.Timestamp(text), period)
+            rows.append((site, cooling, period, text, kw, hall_kw))
+    return pd.DataFrame(rows, columns=["site", "cooling", "period", "day", "left", "right"])
 
 
 def _hall_on(books: Books, site: str, cooling: str, day: pd.Timestamp, period: str) -> float:
@@ -257,6 +263,7 @@ def _hall_on(books: Books, site: str, cooling: str, day: pd.Timestamp, period: s
     return kw
 
 
+@once
 def commissioning_contract(books: Accounts) -> Check:
     """Return the check that IT kW of what serves and is under test <= kW contracted in every month of the period, where
     a contract refuses more.
@@ -279,10 +286,11 @@ def _contract_rows(books: Accounts) -> pd.DataFrame:
                     share * min(contracted_on(books, contract, start, date) for date in months[day["period"]])
                     for start, share in starts
                 )
-                rows.append((day["site"], day["day"], kw, most))
-    return pd.DataFrame(rows, columns=[*SITE_DAY, "left", "right"])
+                rows.append((day["site"], day["period"], day["day"], kw, most))
+    return pd.DataFrame(rows, columns=[*LABEL, "left", "right"])
 
 
+@once
 def commissioning_racks(books: Accounts) -> Check:
     """Return the check that racks of what serves and is under test <= rack positions of the site."""
     return compare("commissioning_racks", "commissioning_racks", _racks_rows(books), "<=")
@@ -292,7 +300,7 @@ def commissioning_racks(books: Accounts) -> Check:
 def _racks_rows(books: Accounts) -> pd.DataFrame:
     days = _days(books)
     most = books.facts.sites["racks"].reindex(days["site"]).to_numpy(float)
-    rows = days[SITE_DAY].assign(left=_load(books, "held", days), right=most)
+    rows = days[LABEL].assign(left=_load(books, "held", days), right=most)
     return rows[rows["right"].notna()]
 
 

@@ -37,6 +37,7 @@ def energised_load(books: Books) -> Check:
     return compare("energised_load", "energised_load", rows[rows["right"].notna()], "<=")
 
 
+@once
 def energised_provision(books: Books) -> Check:
     """Return the check that provisioned kW x design PUE <= (1 - headroom) x (kW of the smallest item + rented kW)."""
     units = books.own_fleet

@@ -9,6 +9,7 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.facility.bridging import bridge_carbon_t
 from planner.plan.audit.facts import at
 from planner.plan.audit.money.hardware_costs import entries
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, beside, compare, total
 from planner.units import G_PER_KG, KG_PER_TONNE, L_PER_M3
 
@@ -103,6 +104,7 @@ def water_rows(books: Books) -> pd.DataFrame:
     return it[["site", "period"]].assign(amount=amount)
 
 
+@once
 def resource_limits(books: Books) -> Check:
     """Return the check of every limit on carbon and water."""
     rows = []

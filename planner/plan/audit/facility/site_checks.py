@@ -9,6 +9,7 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.facility.bridging import openable, rented_kw
 from planner.plan.audit.facts import LOT, at
 from planner.plan.audit.money.site_costs import billing_windows, costly_sites, hall_readiness, retrofit_dates
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, beside, compare, keyed, total
 
 SITE_PERIOD = ["site", "period"]
@@ -35,6 +36,7 @@ def it_load(books: Books) -> Check:
     return compare("it_load", "energy", rows, "==")
 
 
+@once
 def site_power(books: Books) -> Check:
     """Return the check that kW at the meter <= kW usable by the energisation schedule, in every block."""
     drawn = books.grid_kw.rename("left").reset_index()
@@ -109,6 +111,7 @@ def load_within_provision(books: Books) -> Check:
     )
 
 
+@once
 def provisioned_power(books: Books) -> Check:
     """Return the check that provisioned kW x design PUE <= (1 - headroom) x usable kW, and 0 while the site
     is closed.
@@ -123,17 +126,20 @@ def provisioned_power(books: Books) -> Check:
     return _limited("provisioned_power", needed_kw(books), limits, SITE_PERIOD)
 
 
+@once
 def it_power(books: Books) -> Check:
     """Return the check that provisioned IT kW <= IT limit of the site."""
     return _limited("it_power", _provisioned(books, SITE_PERIOD), _by_site(books, "it_limit_kw"), SITE_PERIOD)
 
 
+@once
 def facility_power(books: Books) -> Check:
     """Return the check that provisioned kW x design PUE <= facility limit of the site."""
     used = _provisioned(books, SITE_PERIOD, with_pue=True)
     return _limited("facility_power", used, _by_site(books, "facility_limit_kw"), SITE_PERIOD)
 
 
+@once
 def rack_space(books: Books) -> Check:
     """Return the check that racks of the units <= rack positions of the site."""
     units = books.own_fleet
@@ -141,6 +147,7 @@ def rack_space(books: Books) -> Check:
     return _limited("rack_space", used, _by_site(books, "racks"), SITE_PERIOD)
 
 
+@once
 def hall_capacity(books: Books) -> Check:
     """Return the check that provisioned IT kW of a cooling at an owned site <= hall that stands + hall built
     by then + hall changed to it by then - hall whose change from it has begun.
@@ -169,6 +176,7 @@ def hall_capacity(books: Books) -> Check:
     return _limited("hall_capacity", used, limit, HALL)
 
 
+@once
 def cooling_capacity(books: Books) -> Check:
     """Return the check that provisioned IT kW of a cooling, on all its power chains together, <= what the site can
     remove that way.

@@ -100,6 +100,7 @@ def api_admissible(books: Books) -> Check:
     return breaches("api_admissible", "api", rows, broken, ["api_offer", "workload", "region", "period"])
 
 
+@once
 def api_allowance(books: Books) -> Check:
     """Return the check that a service's input and output tokens of a period are within its limit."""
     rows = sent(books)

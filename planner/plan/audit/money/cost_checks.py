@@ -10,6 +10,7 @@ import pandas as pd
 from planner.plan.audit.facts import at
 from planner.plan.audit.money.accounts import SOURCES, Accounts, counts_in_objective
 from planner.plan.audit.money.hardware_costs import payments_by_order
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, breaches, compare
 
 
@@ -100,6 +101,7 @@ def budget_payments(books: Accounts) -> pd.DataFrame:
     return limits.assign(paid=pd.Series(spent, index=limits.index, dtype=float))
 
 
+@once
 def budget(books: Accounts) -> Check:
     """Return the check of every budget: what is paid under it is not above the limit."""
     rows = budget_payments(books)

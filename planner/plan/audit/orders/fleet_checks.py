@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, at
+from planner.plan.audit.once import once
 from planner.plan.audit.orders.standing import STAND, misplacements
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 
@@ -97,6 +98,7 @@ def supply_limits(books: Books) -> pd.Series:
     return pd.Series(limits, dtype=float)
 
 
+@once
 def supply(books: Books) -> Check:
     """Return the check that units of an offer ordered or rented in a period, over all sites, <= what is
     confirmed.
@@ -105,6 +107,7 @@ def supply(books: Books) -> Check:
     return _supplied(books, "supply", total(orders["units"], orders, ["offer", "period"]))
 
 
+@once
 def hourly_supply(books: Books) -> Check:
     """Return the check that units of an offer rented by the hour, in each block over all sites, <= what is
     confirmed.

@@ -12,6 +12,7 @@ from planner.plan.audit.books import Books
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
 from planner.plan.audit.money.hardware_costs import payments_by_order
 from planner.plan.audit.money.resales import resale_values, sold_again
+from planner.plan.audit.once import once
 from planner.plan.audit.orders.standing import STAND
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 
@@ -122,6 +123,7 @@ def _ordered_by_group(books: Books) -> Iterator[tuple[dict[str, Any], pd.DataFra
         yield limit, grouped[grouped["units"] > 1e-6]
 
 
+@once
 def concentration(books: Books) -> Check:
     """Return the check of every concentration limit: the measure of one vendor (country, chip, product) <= its share.
 
@@ -160,6 +162,7 @@ def source_count(books: Books) -> Check:
     )
 
 
+@once
 def commissioning_pace(books: Books) -> Check:
     """Return the check that a site puts no more units of its own halls in service per period than it can."""
     orders = books.orders

@@ -8,11 +8,13 @@ from typing import Any
 import pandas as pd
 
 from planner.plan.audit.books import Books
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, compare
 
 LABELS = ["limit", "period", "block", "left", "right"]
 
 
+@once
 def vendor_supply(books: Books) -> Check:
     """Return the check that each limit of ``vendor_capacity`` holds in its periods, in every hour of them.
 

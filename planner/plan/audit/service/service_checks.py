@@ -9,6 +9,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, beside, breaches, compare, total
 from planner.plan.audit.service.deferral import put_off
 
@@ -40,6 +41,7 @@ def _part(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     return rows[key].assign(requests_per_s=rows["requests_per_s"] * rows["share"])
 
 
+@once
 def must_serve(books: Books) -> Check:
     """Return the check that unserved <= (1 - must serve) * demand, and that nothing unserved is hard
     demand.
@@ -114,6 +116,7 @@ def whole_replicas(books: Books) -> Check:
     return compare("whole_replicas", "replica_units", beside(needed, there.reindex(needed.index)), "<=")
 
 
+@once
 def capacity(books: Books) -> Check:
     """Return the check that busy units at their busiest minute, over the cap used for their pool, <= available units,
     by product, place and block.

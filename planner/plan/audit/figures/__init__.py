@@ -1,0 +1,1 @@
+"""Figures that decide nothing, made once more: prices of limits, marginal costs, the metrics."""
