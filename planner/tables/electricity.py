@@ -40,6 +40,8 @@ PEAK_HISTORY = Table(
 )
 
 
+CHARGES = ("energy", "demand", "fixed", "minimum", "levy")
+
 TARIFFS = Table(
     "tariffs",
     "electricity charges, one row per charge",
@@ -50,7 +52,7 @@ TARIFFS = Table(
         choice(
             "charge",
             "what is billed; a minimum tops the bill up, a levy is a share of other charges",
-            ("energy", "demand", "fixed", "minimum", "levy"),
+            CHARGES,
         ),
         number(
             "price",
@@ -76,7 +78,7 @@ TARIFFS = Table(
                 "fraction",
             ),
         ),
-        key("currency", "currency of the price", "fx.currency"),
+        key("currency", "currency of the price; of a levy that of a charge of its tariff", "fx.currency"),
         text("months", "months it applies in, such as 1-3;12; blank = all"),
         choice("day_type", "days it applies on; weekend is Sat and Sun", ("all", "weekday", "weekend")),
         text("hours", "local hours, start-end, such as 07-22;23-24, 22-07 or 08:30-11:30; blank = all"),
@@ -116,7 +118,15 @@ TARIFFS = Table(
         keys("applies_to", "components a levy is a share of, or that count towards a minimum; blank = all"),
         *provenance(),
     ),
-    kinds=(Kinds("a charge of kind", "charge", ("energy", "demand", "fixed", "minimum", "levy")),),
+    kinds=(Kinds("a charge of kind", "charge", CHARGES),),
+    only_for={
+        "energy demand": "day_type hours weekend_hours tier_of tier_from tier_unit",
+        "energy": "market",
+        "demand": "ratchet_fraction ratchet_months ratchet_season minimum_kw named_hours",
+        "demand minimum": "contract_fraction",
+        "energy demand minimum": "power_factor",
+        "minimum levy": "applies_to",
+    },
 )
 
 

@@ -323,19 +323,22 @@ SITE_PUE = Table(
     only_for={"owned colo": "site"},
 )
 
+RESOURCES = ("carbon_t", "water_m3")
+
 RESOURCE_LIMITS = Table(
     "resource_limits",
     "limits on the carbon of the energy drawn and on cooling water",
     ("limit",),
     (
         key("limit", "name of the limit"),
-        choice("kind", "t of CO2 (grid average less contracts) or m3 of water", ("carbon_t", "water_m3")),
+        choice("kind", "t of CO2 (grid average less contracts) or m3 of water", RESOURCES),
         key("site", "which site; blank = all", "sites.site", required=False),
         key("period", "which period; blank = all", "periods.period", required=False),
         integer("year", "year", "periods that start in this calendar year; blank = all", low=2000, high=2200),
         number("amount", "t or m3", "most that may be caused", required=True),
     ),
     scope="scenario",
+    kinds=(Kinds("a limit of", "kind", RESOURCES),),
 )
 
 LATENCY = Table(

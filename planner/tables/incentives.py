@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, choice, date, key, number, positive, provenance, text
+from planner.tables.schema import Kinds, Table, choice, date, key, number, positive, provenance, text
+
+BASES = ("capex_fraction", "per_kw", "flat")
 
 INCENTIVES = Table(
     "incentives",
@@ -26,7 +28,7 @@ INCENTIVES = Table(
             "capex_fraction = a share of the capex paid by the end of the period of receipt; per_kw = per kW ordered "
             "by then (IT kW of halls, kW of modules, nameplate kW of units bought); flat = an amount once least_capex "
             "is paid by then",
-            ("capex_fraction", "per_kw", "flat"),
+            BASES,
         ),
         number(
             "amount",
@@ -45,6 +47,7 @@ INCENTIVES = Table(
         *provenance(),
     ),
     scope="scenario",
+    kinds=(Kinds("an incentive of basis", "basis", BASES),),
 )
 
 TABLES = (INCENTIVES,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, choice, key, number, positive
+from planner.tables.schema import Kinds, Table, choice, key, number, positive
 
 BEYOND = ("degrade", "queue", "refuse")
 
@@ -65,6 +65,10 @@ QUOTAS = Table(
         ),
     ),
     scope="scenario",
+    kinds=(
+        Kinds("a quota whose rest is to", "beyond", BEYOND),
+        Kinds("a cap in", "cap_currency ?", ("money", "requests or tokens")),
+    ),
 )
 
 TABLES = (QUOTAS,)

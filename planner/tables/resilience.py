@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.tables.schema import Table, choice, integer, key, text
+from planner.tables.schema import Kinds, Table, choice, integer, key, text
 
 LOSSES = ("each_site", "site", "units")
 
@@ -24,6 +24,7 @@ FAILURE_CASES = Table(
         text("notes", "why this loss is planned for"),
     ),
     scope="scenario",
+    kinds=(Kinds("a loss of", "loss", LOSSES),),
 )
 
 TABLES = (FAILURE_CASES,)

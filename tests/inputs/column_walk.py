@@ -45,7 +45,14 @@ REFUSALS = (
 """What check says of a cell, or of two of which one must be blank, that rows of the kind do not have."""
 
 
-READ_BY_CHECK = ("not a shape of workload", "needs scale_up_delay_s")
+READ_BY_CHECK = (
+    "not a shape of workload",
+    "needs scale_up_delay_s",
+    "a levy is a share of charges in",
+    "allowed for a charge of kind",
+    "tiers of a charge of kind demand count",
+    "needed for an amount per kW",
+)
 """What check says of a cell that it alone reads: a name, or a number that decides what another may say."""
 
 
@@ -94,6 +101,8 @@ class Stage:
     tables: Mapping[str, list[Row]]
     settings: tuple[Mapping[str, Any], ...] = ({},)
     upto: str = "plan"
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words to try first in a column of text, by table.column: those that other rows of the stage know."""
     _bases: dict[int, Base] = field(default_factory=dict)
     _accepted: set[Any] = field(default_factory=set)
 
@@ -191,6 +200,7 @@ def changed(stage: Stage, table: str, row: int, column: str, value: Any) -> dict
 def candidates(stage: Stage, table: str, row: int, column: Column) -> Iterator[Any]:
     """Yield values to put in a cell: near the one there, another word, another key, or something where it is blank."""
     now = stage.tables[table][row].get(column.name)
+    yield from (word for word in stage.words.get(f"{table}.{column.name}", ()) if word != now)
     if column.kind in ("number", "integer"):
         whole = column.kind == "integer"
         if now not in (None, ""):
@@ -333,6 +343,11 @@ ROOTS = {
     "engines": "engines.engine",
     "engine_options": "engine_options.option",
     "software_eras": "software_eras.era",
+    "concentration": "concentration.limit",
+    "vendor_capacity": "vendor_capacity.limit",
+    "failure_cases": "failure_cases.failure_case",
+    "incentives": "incentives.incentive",
+    "resource_limits": "resource_limits.limit",
 }
 """Table and key that a copy is made of, for tables with keys of their own; others go by what their rows refer to."""
 

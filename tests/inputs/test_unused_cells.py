@@ -1,7 +1,7 @@
 """A number that nothing reads in a row of its kind is refused, by one rule on what the columns declare."""
 
 import pytest
-from small_scenarios import SAID, cloud, demand, hall, one_year, purchase, rental, scenario
+from small_scenarios import SAID, cloud, demand, energy, hall, one_year, purchase, rental, scenario
 
 from planner.errors import InputError
 from planner.inputs.catalog import shipped_catalog
@@ -76,6 +76,37 @@ def test_a_reservation_is_not_installed_and_payments_without_a_calendar_are_not_
 def test_a_method_without_the_ratio_does_not_read_it():
     row = {"asset_class": "box", "book_method": "straight_line", "declining_ratio": 2, **SAID}
     assert "only for declining_balance" in refusal(depreciation=[row])
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit", "column", "value", "only"),
+    [
+        ("fixed", "month", "hours", "07-22", "energy, demand"),
+        ("fixed", "month", "day_type", "weekday", "energy, demand"),
+        ("minimum", "month", "weekend_hours", "07-22", "energy, demand"),
+        ("levy", "fraction", "tier_of", "block", "energy, demand"),
+        ("demand", "kw_month", "market", "hub", "energy"),
+        ("energy", "kwh", "ratchet_fraction", 0.8, "demand"),
+        ("energy", "kwh", "named_hours", "2026-06-24T16:00", "demand"),
+        ("fixed", "month", "contract_fraction", 0.5, "demand, minimum"),
+        ("levy", "fraction", "power_factor", 0.9, "energy, demand, minimum"),
+        ("energy", "kwh", "applies_to", "energy", "minimum, levy"),
+    ],
+)
+def test_a_charge_states_only_what_its_kind_is_billed_by(kind, unit, column, value, only):
+    row = energy("more", charge=kind, price_unit=unit, **{"day_type": "all", column: value})
+    text = (
+        f"column {column}: '{value}': not used for a charge of kind {kind} (only for {only}): leave it blank"
+    )
+    assert text in refusal(tariffs=[energy(), row])
+
+
+def test_a_levy_is_in_a_currency_of_its_tariff():
+    """Its price is a share of the other charges, so another currency would say nothing."""
+    euro = [{"currency": name, "usd_per_unit": rate, **SAID} for name, rate in (("USD", 1), ("EUR", 1.25))]
+    levy = energy("levy", 0.05, charge="levy", price_unit="fraction", currency="EUR")
+    text = "tariffs row 3, column currency: 'EUR': a levy is a share of charges in USD: state that currency"
+    assert text in refusal(tariffs=[energy(), levy], fx=euro)
 
 
 @pytest.mark.parametrize("tax", ["as_books", "straight_line", "macrs"])

@@ -33,8 +33,6 @@ def named_hours_can_be_billed(view: View) -> Iterator[Finding]:
             yield tariffs.fault(at, "named_hours", message)
             continue
         months = [month_number(time) for time in times]
-        if row["charge"] != "demand":
-            yield tariffs.fault(at, "named_hours", "only a charge of kind demand bills named hours")
         if row["ratchet_fraction"] > 0:
             yield tariffs.fault(
                 at, "ratchet_fraction", "a charge on named hours looks back by itself: leave blank"

@@ -102,6 +102,18 @@ def levy_names_components(view: View) -> Iterator[Finding]:
         yield tariffs.fault(int(at), "applies_to", message)  # type: ignore[call-overload]
 
 
+def levy_is_in_a_currency_of_its_tariff(view: View) -> Iterator[Finding]:
+    """Yield levies in a currency in which no charge of the tariff is: their price is a share of those charges."""
+    tariffs = view["tariffs"]
+    levy = tariffs.frame["charge"].eq("levy")
+    billed = tariffs.frame.loc[~levy].groupby("tariff")["currency"].unique()
+    for at in rows_where(tariffs, levy & tariffs.frame["currency"].notna()):
+        known = billed.get(tariffs.frame["tariff"].iloc[at], [])
+        if len(known) and tariffs.frame["currency"].iloc[at] not in known:
+            message = f"a levy is a share of charges in {', '.join(sorted(known))}: state that currency"
+            yield tariffs.fault(at, "currency", message)
+
+
 def charge_price_is_plausible(view: View) -> Iterator[Finding]:
     """Yield prices far from any tariff, in USD."""
     tariffs = view["tariffs"]
@@ -272,6 +284,7 @@ RULES = (
     Rule(charge_has_its_unit, ("tariffs.charge", "tariffs.price_unit")),
     Rule(kva_has_a_power_factor, ("tariffs.price_unit", "tariffs.power_factor")),
     Rule(windows_can_be_read, ("tariffs.months", "tariffs.hours", "tariffs.weekend_hours")),
+    Rule(levy_is_in_a_currency_of_its_tariff, ("tariffs.tariff", "tariffs.charge", "tariffs.currency")),
     Rule(levy_names_components, ("tariffs.tariff", "tariffs.component", "tariffs.applies_to")),
     Rule(charge_price_is_plausible, PRICE),
     Rule(site_energy_price_is_plausible, (*PRICE, "sites.tariff", "tariffs.day_type")),

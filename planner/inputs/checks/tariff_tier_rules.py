@@ -64,8 +64,6 @@ def tiers_count_what_is_billed(view: View) -> Iterator[Finding]:
             yield tariffs.fault(
                 at, "tier_unit", f"tiers of a charge of kind {charge} count {', '.join(units)}"
             )
-    for at in rows_where(tariffs, tiered & ~frame["charge"].isin(list(TIER_UNITS))):
-        yield tariffs.fault(at, "tier_of", "only charges of kind energy and demand have tiers: leave blank")
     first = frame["tier_unit"].fillna("").groupby([frame["tariff"], frame["tier_of"]]).transform("first")
     for at in rows_where(tariffs, tiered & frame["tier_unit"].notna() & (first != frame["tier_unit"])):
         yield tariffs.fault(

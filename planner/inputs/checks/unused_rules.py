@@ -52,13 +52,18 @@ def reads(view: View, name: str, column: Column) -> tuple[np.ndarray, pd.Series]
 
 
 def stated(located: Located, column: Column) -> np.ndarray:
-    """Return which rows state something in a column; a flag that is off, an empty list and most zeros do not."""
+    """Return which rows state something in a column; a flag that is off, an empty list and most zeros do not.
+
+    A choice that every row has to make says nothing by its first word, which names the whole (all days).
+    """
     values = located.frame[column.name]
     if column.kind == "boolean":
         return values.fillna(False).to_numpy(bool)
     if column.kind == "list":
         return values.map(len).gt(0).to_numpy(bool)
     filled = values.notna().to_numpy(bool)
+    if column.kind == "choice" and column.required:
+        filled = filled & values.ne(column.choices[0]).to_numpy(bool)
     if column.kind in ("number", "integer") and not column.zero_says:
         filled = filled & (values.to_numpy(float) != 0)
     return filled
