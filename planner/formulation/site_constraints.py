@@ -246,8 +246,10 @@ def cooling_capacity(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     stated = c.halls[c.halls["capacity_kw"].notna()]
     if stated.empty:
         return row_block("cooling_capacity", number_rows(stated[["site", "cooling"]]), "<=", 0.0, [])
-    shared = stated[["site", "cooling", "heat_limit_of"]]
     stated = stated.assign(cooling=stated["heat_limit_of"]).drop_duplicates(["site", "cooling"])
+    shared = c.halls[["site", "cooling", "heat_limit_of"]].merge(
+        stated[["site", "heat_limit_of"]], on=["site", "heat_limit_of"]
+    )
     stated = stated.merge(c.periods.reset_index()[["period"]], how="cross")
     units = hardware_units(c, columns).merge(shared, on=["site", "cooling"], validate="many_to_one")
     units = units.assign(cooling=units["heat_limit_of"])

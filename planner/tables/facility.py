@@ -40,13 +40,15 @@ REGIONS = Table(
     ),
 )
 
+MEDIA = ("air", "rear_door", "liquid", "immersion", "hosted")
+
 COOLING = Table(
     "cooling",
     "cooling options: density, held frequency, partial PUE against temperature, cost",
     ("cooling",),
     (
         key("cooling", "name of the option"),
-        choice("medium", "how heat leaves the chip", ("air", "rear_door", "liquid", "immersion", "hosted")),
+        choice("medium", "how heat leaves the chip", MEDIA),
         positive("kw_per_rack", "kW/rack", "densest rack it cools", soft=(3, 300), band=(1, 1_000)),
         fraction("frequency_prefill_fraction", "held clock over nominal in prefill", high=1.1),
         fraction("frequency_prefill_low_fraction", "low case", high=1.1),
@@ -112,6 +114,14 @@ COOLING = Table(
         ),
         *provenance(),
     ),
+    kinds=(Kinds("a cooling whose medium is", "medium", MEDIA),),
+    only_for={
+        "air rear_door liquid immersion": "kw_per_rack frequency_prefill_fraction frequency_prefill_low_fraction "
+        "frequency_prefill_high_fraction frequency_decode_fraction frequency_decode_low_fraction "
+        "frequency_decode_high_fraction distribution_loss_fraction fan_pump_fraction supply_c approach_k "
+        "free_cooling_band_k chiller_cop chiller_reference_lift_k capex_per_kw maintenance_fraction_per_year "
+        "water_l_per_kwh noise_dba currency power_chain heat_limit_of",
+    },
 )
 
 SITES = Table(

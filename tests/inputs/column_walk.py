@@ -52,6 +52,7 @@ READ_BY_CHECK = (
     "allowed for a charge of kind",
     "tiers of a charge of kind demand count",
     "needed for an amount per kW",
+    "is the provider's own cooling",
 )
 """What check says of a cell that it alone reads: a name, or a number that decides what another may say."""
 

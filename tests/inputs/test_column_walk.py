@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 from column_bills import BILLS
 from column_limits import LIMITS as STANDING_ALONE
+from column_places import PLACES as IN_PLACES
 from column_proof import Step, prove, shown_by
 from column_service import SERVICE
 from column_speed import SPEED
@@ -34,6 +35,9 @@ WALKS = {
     **dict.fromkeys(["concentration", "export_limits", "vendor_capacity"], (Step(STANDING_ALONE, 8),)),
     **dict.fromkeys(["failure_cases", "incentives", "resource_limits"], (Step(STANDING_ALONE, 8),)),
     **dict.fromkeys(["tariffs", "wholesale"], (Step(BILLS),)),
+    **dict.fromkeys(["regions", "climate", "power_chains"], (Step(IN_PLACES, 6),)),
+    "site_pue": (Step(IN_PLACES, 8),),
+    "cooling": (Step(IN_PLACES, 6), Step(IN_PLACES, 1, singly=True)),
 }
 """Tables walked one by one, each by the steps that show its cells at least cost."""
 
@@ -41,7 +45,6 @@ UNREAD = [name for name, table in TABLES.items() if table.read_by]
 """Tables that no plan reads, which check says of the first row a scenario states."""
 
 OF_KINDS = "no stage has a row of every kind yet"
-OF_PLACE = "its rows hang on a region, which several sites share: a copy changes them all"
 OF_ALL = "one row changes everything: each cell takes a model of its own"
 NOT_YET = {
     **dict.fromkeys(["roofline_constants", "statistic_factors", "periods", "fx"], OF_ALL),
@@ -49,9 +52,8 @@ NOT_YET = {
         ["sources", "aliases"], "names sources or spellings: read by reports and checks of names"
     ),
     **dict.fromkeys(["depreciation", "api_offers", "quotas", "egress_prices", "service_classes"], OF_KINDS),
-    **dict.fromkeys(["cooling", "power_chains", "products", "workloads", "shapes", "demand"], OF_KINDS),
-    **dict.fromkeys(["profiles", "site_pue"], OF_KINDS),
-    **dict.fromkeys(["regions", "climate"], OF_PLACE),
+    **dict.fromkeys(["products", "workloads", "shapes", "demand"], OF_KINDS),
+    "profiles": OF_KINDS,
 }
 """Tables of which not every column is proven for every kind of row, and why not."""
 

@@ -71,7 +71,7 @@ def coincident(**more):
         ({"named_hours": "2025-06-24T16:00;2026-06-24T16:00"}, "hours of one year"),
         ({"ratchet_fraction": 0.8}, "looks back by itself"),
         ({"named_hours": "2027-06-24T16:00", "start_date": "2026-01-01"}, "must not lie after the year"),
-        ({"charge": "fixed", "price_unit": "month"}, "only a charge of kind demand"),
+        ({"charge": "fixed", "price_unit": "month"}, r"only for demand"),
     ],
 )
 def test_a_charge_on_named_hours_that_cannot_be_billed_is_a_fault(more, said) -> None:

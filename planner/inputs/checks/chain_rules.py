@@ -85,6 +85,31 @@ def options_have_hardware(view: View) -> Iterator[Finding]:
         yield Notice(options.fault(at, "cooling", message))
 
 
+def shared_heat_has_one_limit(view: View) -> Iterator[Finding]:
+    """Yield capacities of options that share another option's at the site: two limits would stand for one plant."""
+    options = view["facility_options"]
+    frame = options.frame
+    other = view.lookup(frame["cooling"], "cooling", "heat_limit_of")
+    offered = set(zip(frame["site"], frame["cooling"], strict=True))
+    both = np.array([place in offered for place in zip(frame["site"], other, strict=True)], dtype=bool)
+    for at in rows_where(options, both & (other != frame["cooling"]) & frame["capacity_kw"].notna()):
+        message = (
+            f"must be blank: {frame['cooling'].iloc[at]} shares the capacity_kw of {other.iloc[at]} here"
+        )
+        yield options.fault(at, "capacity_kw", message)
+
+
+def hosted_units_are_cooled_by_their_provider(view: View) -> Iterator[Finding]:
+    """Yield the option of hosted units with a medium of ours, which nothing would read."""
+    cooling = view["cooling"]
+    for at in rows_where(
+        cooling, cooling.frame["cooling"].eq("hosted") & cooling.frame["medium"].ne("hosted")
+    ):
+        yield cooling.fault(
+            at, "medium", "the option called hosted is the provider's own cooling: state hosted"
+        )
+
+
 def held_clocks_are_in_order(view: View) -> Iterator[Finding]:
     """Yield chains whose low clock is above the base, or whose high clock is below it."""
     chains = view["power_chains"]
@@ -129,6 +154,15 @@ RULES = (
         building_with_chain_costs_something,
         ("facility_options.power_chains", "sites.build_capex_per_kw", "power_chains.capex_per_kw"),
     ),
+    Rule(
+        shared_heat_has_one_limit,
+        (
+            *(f"facility_options.{name}" for name in ("site", "cooling", "capacity_kw")),
+            "cooling.cooling",
+            "cooling.heat_limit_of",
+        ),
+    ),
+    Rule(hosted_units_are_cooled_by_their_provider, ("cooling.cooling", "cooling.medium")),
     Rule(held_clocks_are_in_order, CLOCKS),
     Rule(
         options_are_no_louder_than_the_site_allows,
