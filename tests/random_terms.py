@@ -295,10 +295,12 @@ def owned_works(dice: Draw, tables: Tables) -> None:
                 row["power_chains"] = "2n;n"
     if dice.random() < 0.5:
         loop = {"site": "campus", "item": "cooling_loop", "kw": 90, "currency": "EUR", "max_modules": 6}
+        weeks = int(dice.choice([0, 9, 26]))
         tables["site_modules"] = [
             *tables.get("site_modules", []),
             loop
-            | {"module": "cooling unit", "cost": 30_000, "lead_weeks": int(dice.choice([0, 9, 26]))}
+            | {"module": "cooling unit", "cost": 30_000, "lead_weeks": weeks}
+            | {"redundancy": {0: "N+1", 9: "2N", 26: None}[weeks]}
             | some(dice, life_years=15, lead_weeks_high=40),
         ]
 

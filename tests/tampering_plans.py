@@ -119,6 +119,8 @@ def campus() -> Scenario:
     tables["site_modules"] = [
         gear | {"module": "old panel", "kw": 80, "lead_weeks": 10, "energised_date": "2026-06-01"},
         gear | {"module": "panel", "kw": 60, "lead_weeks": 12, "cost": 20_000, "max_modules": 4},
+        {"site": "campus", "module": "ups", "item": "ups", "kw": 150, "lead_weeks": 6, "cost": 30_000}
+        | {"life_years": 15, "currency": "EUR", "max_modules": 4, "redundancy": "N+1", "existing_modules": 1},
     ]
     tables["fleet"] = [
         {

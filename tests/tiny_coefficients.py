@@ -410,7 +410,9 @@ def _path() -> Energisation:
             ("campus", "second transformer", "transformer", "t2", 250.0, 1, pd.Timestamp("2027-07-01")),
         ),
         most=table(
-            "site module modules", ("campus", "more gear", 1.0), ("campus", "second transformer", 2.0)
+            "site module modules stands_by",
+            ("campus", "more gear", 1.0, False),
+            ("campus", "second transformer", 2.0, False),
         ),
         waiting=table(
             "offer site cooling period arriving",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 from tiny_coefficients import costs, table, tiny
 
+from planner.coefficients.facility.standby import Standby
 from planner.coefficients.incentives import Incentives, income_rows
 from planner.coefficients.orders.order_terms import tier_costs
 from planner.coefficients.service.api import api_costs
@@ -147,6 +149,74 @@ def spare_terms() -> Mapping[str, object]:
         *((*pool, spares, units) for pool in pools for spares, units in enough),
     )
     return {"spares": levels}
+
+
+def standby_terms(kw: float = 120.0) -> Mapping[str, object]:
+    """Return a third item on the path of the campus: three UPS at N+1 with two to order, and two feeds at 2N.
+
+    The two UPS that can be ordered in the first half are there for the second; the feeds stand from the start.
+    """
+    case = tiny()
+    path, days = case.energised, case.commissioning
+    items = table(
+        "site item period", *(("campus", item, at) for item in ("ups", "feed") for at in ("t1", "t2"))
+    )
+    on_days = days.path.loc[days.path["item"] == "switchgear", ["site", "period", "day"]]
+    energised = replace(
+        path,
+        path=pd.concat([path.path, items.assign(carried_kw=0.0)], ignore_index=True),
+        modules=pd.concat(
+            [
+                path.modules,
+                table(
+                    "site module item period kw in_service_ordinal ready_date",
+                    ("campus", "ups module", "ups", "t1", kw, 1, pd.Timestamp("2027-06-10")),
+                ),
+            ],
+            ignore_index=True,
+        ),
+        most=pd.concat(
+            [path.most, table("site module modules stands_by", ("campus", "ups module", 2.0, True))],
+            ignore_index=True,
+        ),
+    )
+    tests = replace(
+        days,
+        path=pd.concat(
+            [days.path, *(on_days.assign(item=item, carried_kw=0.0) for item in ("ups", "feed"))],
+            ignore_index=True,
+        ),
+    )
+    ups, feed = ("ups", kw, 1.0, 1.0, 3.0), ("feed", 250.0, 2.0, 0.0, 4.0)
+    early, late = "2027-05-27", "2027-06-17"
+    stages = table(
+        "site module period day item kw sets spares existing most",
+        ("campus", "ups module", "t1", "", *ups, 2.0),
+        ("campus", "ups module", "t2", "", *ups, 4.0),
+        ("campus", "ups module", "t1", early, *ups, 2.0),
+        ("campus", "ups module", "t1", late, *ups, 4.0),
+        ("campus", "main feed", "t1", "", *feed, 2.0),
+        ("campus", "main feed", "t2", "", *feed, 2.0),
+        ("campus", "main feed", "t1", early, *feed, 2.0),
+        ("campus", "main feed", "t1", late, *feed, 2.0),
+    )
+    ready = table(
+        "site module period day ordered_period",
+        ("campus", "ups module", "t2", "", "t1"),
+        ("campus", "ups module", "t1", late, "t1"),
+    )
+    prices = dict(costs())
+    module = table(
+        "site module period line kind paid_period timing amount",
+        ("campus", "ups module", "t1", "site_module", "capex", "t1", "start", 40_000.0),
+    )
+    prices["module"] = pd.concat([prices["module"], module], ignore_index=True)
+    return {
+        "energised": energised,
+        "commissioning": tests,
+        "standby": Standby(stages, ready),
+        "costs": prices,
+    }
 
 
 def failure_terms() -> Mapping[str, object]:

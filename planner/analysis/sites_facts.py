@@ -55,7 +55,7 @@ def usable_power(plan: Plan, study: Study) -> pd.DataFrame:
 def _most_carried(c: Coefficients) -> pd.Series:
     """Return what the path carries by (site, period) with every module ordered as early as it can be."""
     energised = c.energised
-    first = energised.modules.groupby(["site", "module", "item"], as_index=False).agg(
+    first = energised.all_carrying.groupby(["site", "module", "item"], as_index=False).agg(
         kw=("kw", "first"), ordinal=("in_service_ordinal", "min")
     )
     first = first.merge(energised.most, on=["site", "module"])
@@ -65,6 +65,9 @@ def _most_carried(c: Coefficients) -> pd.Series:
     keys = ["site", "item", "period"]
     more = (pairs["kw"] * pairs["modules"]).groupby([pairs[key] for key in keys]).sum()
     base = path.set_index(keys)["carried_kw"]
+    stages = c.standby.stages[c.standby.stages["day"].eq("")]
+    beside = (stages["most"] * stages["kw"]).groupby([stages[key] for key in keys]).sum()
+    base = base.add(beside.reindex(base.index).fillna(0.0))
     return base.add(more.reindex(base.index).fillna(0.0)).groupby(["site", "period"]).min()
 
 
@@ -91,7 +94,10 @@ def energisation_dates(plan: Plan) -> pd.DataFrame:
     planned = plan.frames["modules"]
     parts = [
         power.assign(what="schedule: usable from then on", kw=power["usable_kw"]),
-        given.assign(what=given["item"] + " " + given["module"] + ": on the way, adds"),
+        given.assign(
+            what=given["item"] + " " + given["module"] + ": on the way, adds",
+            kw=given["kw"] * given["existing_modules"].astype(float).fillna(1.0),
+        ),
         planned.assign(
             from_date=planned["energised_date"],
             what=planned["item"].astype(str)

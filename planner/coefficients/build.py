@@ -23,6 +23,7 @@ from planner.coefficients.facility import (
     hall_cost,
     retrofit,
     site,
+    standby,
 )
 from planner.coefficients.facility.environment import PPA, environment
 from planner.coefficients.facility.keeping_cost import installed_costs
@@ -198,6 +199,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         api_limits=api.api_limits(scenario, periods),
         energised=path,
         commissioning=tests,
+        standby=standby.standby(scenario, periods, path, tests),
         bridging=bridge,
         colocation=colo,
         deferrable=waiting,
@@ -295,6 +297,8 @@ LABELS: Mapping[str, list[str]] = {
     "open": ["site", "period"],
     "module": energisation.MODULE,
     "energised_kw": ["site", "period"],
+    "carrying": standby.STAGE,
+    "standby": standby.STAGE,
     "replicas": ["product", "site", "cooling", "units_per_replica", "period"],
     "unpowered": energisation.WAITING,
     "unused_rent_kw": colocation.RENT_MONTH,

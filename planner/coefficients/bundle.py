@@ -13,6 +13,7 @@ from planner.coefficients.facility.colocation import Colocation
 from planner.coefficients.facility.commissioning import Commissioning
 from planner.coefficients.facility.energisation import Energisation
 from planner.coefficients.facility.environment import Environment
+from planner.coefficients.facility.standby import Standby
 from planner.coefficients.incentives import Incentives
 from planner.coefficients.orders.order_terms import ORDER_TERMS, TIER_REACH, TIERS
 from planner.coefficients.orders.purchase_policy import ORDER, SHARES, TIER_SHARES
@@ -109,6 +110,8 @@ class Coefficients:
         The path to usable power: what its modules carry, what can be ordered, what may wait unpowered.
     commissioning
         Days on which units are installed and tested, and what the site has on each of them.
+    standby
+        Modules of which some stand by: what is in place, and what must be before one carries.
     bridging
         Generation rented on site: when it can stand, how long it is kept, its carbon.
     colocation
@@ -161,6 +164,7 @@ class Coefficients:
     environment: Environment = field(default_factory=Environment)
     energised: Energisation = field(default_factory=Energisation)
     commissioning: Commissioning = field(default_factory=Commissioning)
+    standby: Standby = field(default_factory=Standby)
     bridging: Bridging = field(default_factory=Bridging)
     colocation: Colocation = field(default_factory=Colocation)
     deferrable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=DEFERRABLE))

@@ -30,6 +30,7 @@ from planner.formulation import (
     site_constraints,
     source_constraints,
     spare_constraints,
+    standby_constraints,
     vendor_constraints,
 )
 from planner.formulation.blocks import ColumnIndex, RowBlock
@@ -98,6 +99,8 @@ FAMILIES: Mapping[str, Family] = {
         energisation_constraints.energised_load,
         energisation_constraints.energised_provision,
         energisation_constraints.module_count,
+        standby_constraints.module_standby,
+        standby_constraints.standby_kept,
         energisation_constraints.commissioning,
         commissioning_constraints.commissioning_power,
         commissioning_constraints.commissioning_path,
@@ -178,6 +181,8 @@ SPEAKS_OF: Mapping[str, str] = {
     "energised_load": "energised_kw",
     "energised_provision": "energised_kw",
     "module_count": "module",
+    "module_standby": "carrying",
+    "standby_kept": "standby",
     "commissioning": "unpowered",
     "commissioning_power": "order",
     "commissioning_path": "order",

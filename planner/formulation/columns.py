@@ -50,6 +50,8 @@ VARIABLES: Mapping[str, str] = {
     "open": "1 while a site is open, binary",
     "module": "modules ordered on the path to usable power, integer",
     "energised_kw": "kW a site can use by its path, where modules decide it",
+    "carrying": "modules whose kW can be used, of a kind of which some stand by, integer",
+    "standby": "1 once modules of such a kind carry and others stand by for them, binary",
     "unpowered": "units delivered that stand without power, integer",
     "bridge_kw": "kW of generation rented on site",
     "bridge_hire_kw": "kW of generation whose rent begins",
@@ -75,6 +77,7 @@ BINARIES = frozenset(
         "bill_tier_reached",
         "peak_block",
         "open",
+        "standby",
         "grant_met",
         "spare_level",
         "failure_pool",
@@ -123,6 +126,8 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "open": c.openings[LABELS["open"]],
         "module": c.energised.modules[LABELS["module"]],
         "energised_kw": c.energised.powered[LABELS["energised_kw"]],
+        "carrying": c.standby.stages[LABELS["carrying"]],
+        "standby": c.standby.stages.loc[c.standby.stages["spares"] > 0, LABELS["standby"]],
         "unpowered": c.energised.waiting[LABELS["unpowered"]],
         "bridge_kw": c.bridging.stands[LABELS["bridge_kw"]],
         "bridge_hire_kw": c.bridging.stands[LABELS["bridge_hire_kw"]],
@@ -139,7 +144,18 @@ def build_columns(c: Coefficients) -> ColumnIndex:
     }
     return pack(
         frames,
-        integer={"order", "rent", "lots", "retire", "resold", "module", "unpowered", "replicas", *BINARIES}
+        integer={
+            "order",
+            "rent",
+            "lots",
+            "retire",
+            "resold",
+            "module",
+            "carrying",
+            "unpowered",
+            "replicas",
+            *BINARIES,
+        }
         | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
     )
 

@@ -10,6 +10,7 @@ from planner.coefficients import Coefficients
 from planner.coefficients.facility.commissioning import SITE_DAY, TESTED
 from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex, RowBlock
+from planner.formulation.energisation_constraints import carrying_columns
 from planner.formulation.joining import number_rows, row_block, terms
 from planner.formulation.site_constraints import HALL, SITE_PERIOD, hardware_units, rented_terms
 
@@ -57,11 +58,13 @@ def commissioning_path(c: Coefficients, columns: ColumnIndex) -> RowBlock:
 
     sum_{o,e} P[o] * PUE*[s,e,t] * H[s,e] * ( installed[o,s,e,t] + sum_{v on test} order[o,s,e,v]
         + sum_{t' on test} ( unpowered[o,s,e,t'-1] - unpowered[o,s,e,t'] ) )
-        - (1 - h[s]) * ( sum_{m of i, v ready by d} k[m] * module[s,m,v] + sum_g bridge_kw[s,g,t] )
+        - (1 - h[s]) * ( sum_{m of i, v ready by d} k[m] * module[s,m,v]
+            + sum_{m of i, some stand by} k[m] * carrying[s,m,t,d] + sum_g bridge_kw[s,g,t] )
         <=  (1 - h[s]) * ( X[s,i,d] + T[s,d] )
     for every site s with modules, path item i, day d in period t on which an installation begins
 
-    module     modules ordered in v, whole units                        column module
+    module     modules ordered in v, whole units, of kinds that are N   column module
+    carrying   modules that carry on the day, of kinds of which some stand by, units   column carrying, c.standby
     k          kW one module carries; ready by d: its order + lead is not after d  c.energised.modules
     X          kW of modules that come by themselves by d               c.commissioning.path, carried_kw
     T          kW of temporary power for tests, past the path               c.commissioning.days, commissioning_kw
@@ -81,12 +84,15 @@ def commissioning_path(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     path = path.assign(free=1.0 - path["headroom_fraction"])
     item = ["site", "item", "period", "day"]
     rows = number_rows(path[item])
-    ready = columns.frame("module").merge(c.energised.modules, on=["site", "module", "period"])
+    ready = columns.frame("module").merge(c.energised.all_carrying, on=["site", "module", "period"])
     ready = ready.drop(columns="period").merge(path[[*item, "date", "free"]], on=["site", "item"])
     ready = ready[ready["ready_date"] <= ready["date"]].assign(freed=lambda m: -m["kw"] * m["free"])
+    beside = carrying_columns(c, columns, on_days=True).merge(path[[*item, "free"]], on=item)
+    beside = beside.assign(freed=beside["kw"] * beside["free"])
     parts = [
         terms(rows, _metered(c, columns), SITE_DAY, "kw"),
         terms(rows, ready, item, "freed"),
+        terms(rows, beside, item, "freed"),
         rented_terms(c, columns, rows),
     ]
     rhs = (path["free"] * (path["carried_kw"] + path["commissioning_kw"])).to_numpy(float)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from planner.coefficients import Coefficients
+from planner.coefficients.facility.standby import STAGE
 from planner.coefficients.fleet import STAND
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
@@ -20,26 +23,39 @@ ITEM = ["site", "item", "period"]
 def path_power(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     """A site can use no more than each item on its path carries: the latest and the smallest item decide.
 
-    energised_kw[s,t] - sum_{m of i, t' ready by t} k[m] * module[s,m,t']  <=  X[s,i,t]
+    energised_kw[s,t] - sum_{m of i, t' ready by t} k[m] * module[s,m,t']
+        - sum_{m of i, some stand by} k[m] * carrying[s,m,t]  <=  X[s,i,t]
     for every site s with modules, path item i, period t
 
     energised_kw  kW the site can use                                   column energised_kw
-    module        modules ordered in t', whole units                       column module
+    module        modules ordered in t', whole units, of kinds that are N  column module
+    carrying      modules that carry, of kinds of which some stand by, whole units   column carrying, c.standby
     k             kW one module carries; ready: t' + lead <= t          c.energised.modules
-    X             kW of modules that come by themselves by t            c.energised.path, carried_kw
+    X             kW of modules of kinds that are N and come by themselves by t   c.energised.path, carried_kw
 
     Dual: currency per kW-period; what one more kW carried by item i in t would save (<= 0).
     """
     path = c.energised.path
     rows = number_rows(path[ITEM])
-    ready = columns.frame("module").merge(c.energised.modules, on=["site", "module", "period"])
+    ready = columns.frame("module").merge(c.energised.all_carrying, on=["site", "module", "period"])
     later = ready.drop(columns="period").merge(c.periods.reset_index()[["period", "ordinal"]], how="cross")
     later = later[later["ordinal"] >= later["in_service_ordinal"]].assign(kw=lambda m: -m["kw"])
     parts = [
         terms(rows, columns.frame("energised_kw"), SITE_PERIOD, 1.0),
         terms(rows, later, ITEM, "kw"),
+        terms(rows, carrying_columns(c, columns, on_days=False), ITEM, "kw"),
     ]
     return row_block("path_power", rows, "<=", path["carried_kw"].to_numpy(float), parts)
+
+
+def carrying_columns(c: Coefficients, columns: ColumnIndex, on_days: bool) -> pd.DataFrame:
+    """Return STAGE, item, column, kw (below 0) of modules that carry beside others that stand by.
+
+    On days of installation, or over whole periods.
+    """
+    carrying = columns.frame("carrying").merge(c.standby.stages, on=STAGE, validate="one_to_one")
+    chosen = carrying[carrying["day"].ne("") == on_days]
+    return chosen[[*STAGE, "item", "column"]].assign(kw=-chosen["kw"])
 
 
 def energised_load(c: Coefficients, columns: ColumnIndex) -> RowBlock:

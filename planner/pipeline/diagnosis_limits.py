@@ -12,6 +12,7 @@ from planner.coefficients.orders.purchase_policy import ORDER
 from planner.pipeline.clash import Clash
 from planner.pipeline.diagnosis_cells import Change, at_most, enough, largest, row_of, text
 from planner.tables import TABLES
+from planner.tables.energisation import REDUNDANCY
 from planner.units import DAYS_PER_WEEK, MONEY_PER_K
 
 Cells = Callable[[Clash, pd.DataFrame, np.ndarray], list[Change]]
@@ -180,10 +181,13 @@ def _contracted(clash: Clash, rows: pd.DataFrame, values: np.ndarray) -> list[Ch
     return changes
 
 
+ON_PATH = "power on the path to the site"
+"""What is short where the path to usable power carries too little, in service or on a day of test."""
+
+
 def _path(clash: Clash, rows: pd.DataFrame, values: np.ndarray) -> list[Change]:
     """Let a module on the path to power come sooner, or be larger where it is there in time."""
     changes: list[Change] = []
-    case = clash.scenario.settings.lead_case
     modules = clash.scenario.tables["site_modules"]
     for (site, item), part in rows.groupby(["site", "item"], sort=False):
         own = modules[(modules["site"] == site) & (modules["item"] == item)]
@@ -191,19 +195,64 @@ def _path(clash: Clash, rows: pd.DataFrame, values: np.ndarray) -> list[Change]:
             continue
         row = own.sort_values("kw", ascending=False).iloc[0]
         place, short = f"{site}, {item}", float(part["shortfall"].max())
-        column = "lead_weeks"
-        if case != "base" and pd.notna(row[f"lead_weeks_{case}"]):
-            column = f"lead_weeks_{case}"
-        first = _weeks_until(clash, part)
-        free = pd.isna(row["ordered_date"]) and pd.isna(row["energised_date"])
-        if free and pd.notna(row[column]) and float(row[column]) > first + 1e-9:
-            named = ("lead time of power", place, "weeks")
-            changes.append(_change(clash, part, ("site_modules", row, column), at_most(first), named))
+        sooner = _sooner(clash, part, row, place)
+        if sooner:
+            changes += sooner
             continue
-        named = ("power on the path to the site", place, "kW")
-        needed = enough(float(row["kw"]) + short)
+        carry = _carrying(clash, row, part)
+        if carry == 0.0:
+            changes += _less_redundant(clash, part, row, np.inf)
+            continue
+        named = (ON_PATH, place, "kW")
+        needed = enough(float(row["kw"]) + short / carry)
         changes.append(_change(clash, part, ("site_modules", row, "kw"), needed, named))
     return changes
+
+
+def _sooner(clash: Clash, rows: pd.DataFrame, row: pd.Series, place: str) -> list[Change]:
+    """Return the change of a module's lead time where it cannot be there in time, nothing where it can."""
+    column, case = "lead_weeks", clash.scenario.settings.lead_case
+    if case != "base" and pd.notna(row[f"lead_weeks_{case}"]):
+        column = f"lead_weeks_{case}"
+    first = _weeks_until(clash, rows)
+    free = pd.isna(row["ordered_date"]) and pd.isna(row["energised_date"])
+    if not (free and pd.notna(row[column]) and float(row[column]) > first + 1e-9):
+        return []
+    named = ("lead time of power", place, "weeks")
+    return [_change(clash, rows, ("site_modules", row, column), at_most(first), named)]
+
+
+def _carrying(clash: Clash, row: pd.Series, rows: pd.DataFrame) -> float:
+    """Return how many modules of a kind can carry in the periods of the rows; 1 of a kind of which none stand by."""
+    stages = clash.coefficients.standby.stages
+    own = stages[(stages["site"] == row["site"]) & (stages["module"] == row["module"])]
+    if pd.isna(row["redundancy"]) or row["redundancy"] == "N":
+        return 1.0
+    return float(own.loc[own["period"].isin(rows["period"]), "most"].max()) if len(own) else 0.0
+
+
+def _standby(clash: Clash, rows: pd.DataFrame, values: np.ndarray) -> list[Change]:
+    """Let a kind of module that is not there in time come sooner, else fewer of it stand by."""
+    changes = []
+    for (site, module), part in rows.groupby(["site", "module"], sort=False):
+        row = row_of(clash.scenario, "site_modules", site=site, module=module)
+        if row is not None:
+            sooner = _sooner(clash, part, row, f"{site}, {module}")
+            changes += sooner or _less_redundant(clash, part, row, float(part["shortfall"].max()))
+    return changes
+
+
+def _less_redundant(clash: Clash, rows: pd.DataFrame, row: pd.Series, short: float) -> list[Change]:
+    """Return the change to the largest redundancy with so many modules less to stand by."""
+    had = str(row["redundancy"])
+    sets, spares = REDUNDANCY[had]
+    less = [name for name, (paths, more) in REDUNDANCY.items() if paths == sets and more <= spares - short]
+    new = less[-1] if less else "N"
+    place = f"{row['site']}, {row['module']}"
+    named = ("modules that stand by", place, "modules")
+    change = _change(clash, rows, ("site_modules", row, "max_modules"), None, named)
+    amount = float(sum(REDUNDANCY[had]) - sum(REDUNDANCY[new]))
+    return [replace(change, column="redundancy", old=had, new=new, amount=amount, weight=1.0)]
 
 
 def _weeks_until(clash: Clash, rows: pd.DataFrame) -> float:
@@ -214,6 +263,12 @@ def _weeks_until(clash: Clash, rows: pd.DataFrame) -> float:
         days = (pd.to_datetime(rows["day"]) - periods["start_date"].iloc[0]).dt.days / DAYS_PER_WEEK
         weeks = weeks.where(days.isna(), days)
     return float(weeks.min())
+
+
+def _in_place(clash: Clash) -> float:
+    """Return the most modules of a kind that can be in place where some stand by."""
+    stages = clash.coefficients.standby.stages
+    return float((stages["most"] * stages["sets"] + stages["spares"]).max())
 
 
 def _modules(clash: Clash, rows: pd.DataFrame, values: np.ndarray) -> list[Change]:
@@ -483,13 +538,11 @@ LIMITS: Mapping[str, Limit] = {
     ),
     "bridge_limit": Limit("generation on site", "kW", ("site", "generator"), _bridge),
     "contracted_power": Limit("contracted colocation power", "kW IT", ("site",), _contracted),
-    "path_power": Limit("power carried by the path", "kW", ("site", "item"), _path, _usable),
+    "path_power": Limit(ON_PATH, "kW", ("site", "item"), _path, _usable),
     "commissioning_power": Limit(
         "power to test on before service, after headroom", "kW", ("site", "day"), _power, _usable
     ),
-    "commissioning_path": Limit(
-        "power carried by the path to test on", "kW", ("site", "item", "day"), _path, _usable
-    ),
+    "commissioning_path": Limit(ON_PATH, "kW", ("site", "item", "day"), _path, _usable),
     "commissioning_hall": Limit(
         "hall ready for installation",
         "kW IT",
@@ -504,6 +557,10 @@ LIMITS: Mapping[str, Limit] = {
         "racks",
         ("site", "day"),
         _of_site("racks", "rack positions", "racks"),
+    ),
+    **dict.fromkeys(
+        ("module_standby", "standby_kept"),
+        Limit("modules that stand by", "modules", ("site", "module"), _standby, _in_place),
     ),
     "module_count": Limit("modules that can be ordered", "modules", ("site", "module"), _modules),
     "supply": Limit("vendor supply", "units", ("offer",), _supply),

@@ -25,6 +25,7 @@ PRICED = (
     "path_power",
     "energised_provision",
     "module_count",
+    "module_standby",
     "commissioning_power",
     "commissioning_path",
     "commissioning_hall",

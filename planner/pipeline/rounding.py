@@ -38,7 +38,7 @@ def rounded_plans(
         Solves the LP with the rounded columns held.
     """
     # Terms of orders, tiers of bills and replicas over several units follow from the orders held, but must be whole.
-    follows = ("lots", "retire", "resold", "replicas", *(BINARIES - {"open"}))
+    follows = ("lots", "retire", "resold", "carrying", "replicas", *(BINARIES - {"open"}))
     terms = any(len(model.columns.block(family)) for family in follows)
     lp = replace(options, relax=not terms, progress=None)
     totals = (_running_totals(c, model, relaxed, rounding) for rounding in (_floor, np.round, _ceil))

@@ -21,6 +21,7 @@ from planner.formulation.build import PlanModel
 from planner.formulation.colocation_constraints import settled_rent
 from planner.formulation.objective import constant_tokens, token_range
 from planner.formulation.pulp_face import PlanProblem
+from planner.formulation.standby_constraints import settled_standby
 from planner.pipeline.rounding import rounded_plans
 from planner.solve import (
     Ratio,
@@ -93,8 +94,10 @@ class Goal:
         per millisecond, together at most ROUTING_SHARE of the objective, which is taken out again.
 
         Yes-or-no variables of a bill that are right only within the gap (a cheaper tier left shut) make the LP pay more
-        than the tariff reads for the same load: the plan is taken with its bill as the tariff reads it.
+        than the tariff reads for the same load: the plan is taken with its bill as the tariff reads it. All modules
+        carry that can: a search may leave some out.
         """
+        found = replace(found, values=settled_standby(c, model.columns, found.values))
         detour = routing_sliver(c, model, found)
         if self.is_ratio:
             ratio = Ratio(model.numerator + detour, model.denominator, model.numerator_constant)
@@ -117,7 +120,9 @@ class Goal:
         With divisible yes-or-no variables the relaxation pays less than the tariff where a tier gets cheaper; the
         relaxation stays the bound, and the gap is what the tariff reads above it.
         """
-        settled = settled_rent(c, model.columns, settled_bill(c, model.columns, found.values))
+        whole = settled_standby(c, model.columns, found.values, relaxed=True)
+        found = replace(found, values=whole)
+        settled = settled_rent(c, model.columns, settled_bill(c, model.columns, whole))
         read = self._level(model, settled)
         if relative_gap(read, found.objective) <= SLACK:
             return found

@@ -15,7 +15,13 @@ from planner.plan.bridging import bridging_frame, onsite_kw, output_frame, tail_
 from planner.plan.colocation import contract_frame, level_frame, rent_frame
 from planner.plan.commissioning import commissioning_frame
 from planner.plan.decided import decided
-from planner.plan.energised import module_frame, path_frame, unpowered_frame, usable_limits
+from planner.plan.energised import (
+    module_frame,
+    path_frame,
+    standby_frame,
+    unpowered_frame,
+    usable_limits,
+)
 from planner.plan.failures import failure_frames
 from planner.plan.fleet_frames import fleet_frame, order_frame, resale_frame, retirement_frame
 from planner.plan.footprint import footprint
@@ -38,7 +44,8 @@ def decision_frames(
     tiers = order_tiers(c, columns, values)
     found = partial(decided, columns, values)
     modules = module_frame(scenario, c, found)
-    path = path_frame(c, modules)
+    standby = standby_frame(scenario, c, columns, values)
+    path = path_frame(c, modules, standby)
     sites = site_frame(c, columns, values, fleet)
     rent = rent_frame(c, columns, values, fleet, sites)
     waiting = unpowered_frame(scenario, c, found)
@@ -63,6 +70,7 @@ def decision_frames(
         "footprint": footprint(c, columns, values),
         "site_power": site_power_frame(c, usable_limits(c, path), fleet, energy, bridge),
         "modules": modules,
+        "standby": standby,
         "power_path": path,
         "unpowered": waiting,
         "commissioning": commissioning_frame(c, columns, values),

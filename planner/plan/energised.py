@@ -8,9 +8,13 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients
+from planner.coefficients.facility.standby import STAGE
 from planner.coefficients.fleet import STAND
 from planner.coefficients.orders.prices import purchase_prices
+from planner.formulation.blocks import ColumnIndex
+from planner.formulation.standby_constraints import modules_in_place
 from planner.inputs import Scenario
+from planner.plan.decided import NEGLIGIBLE
 
 Decided = Callable[[str, str], pd.DataFrame]
 """Family and name of the value column -> labels with the values that are not zero."""
@@ -44,19 +48,37 @@ def module_frame(scenario: Scenario, c: Coefficients, decided: Decided) -> pd.Da
     ].astype({"energised_period": "str"})
 
 
-def path_frame(c: Coefficients, modules: pd.DataFrame) -> pd.DataFrame:
+STANDBY = ["site", "module", "item", "period", "redundancy", "kw", "in_place", "standing_by", "carrying"]
+
+
+def standby_frame(
+    scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray
+) -> pd.DataFrame:
+    """Return STANDBY: of kinds of which some stand by, the modules in place, standing by and carrying by period."""
+    stages = c.standby.stages
+    rows = columns.frame("carrying").merge(stages, on=STAGE, validate="one_to_one")
+    there = rows["existing"] + modules_in_place(c, columns, values, rows)
+    carrying = pd.Series(np.maximum(values[rows["column"].to_numpy(int)], 0.0))
+    rows = rows.assign(in_place=there, carrying=carrying, standing_by=there - carrying)
+    stated = scenario.tables["site_modules"][["site", "module", "redundancy"]]
+    rows = rows[rows["day"].eq("") & rows["in_place"].gt(NEGLIGIBLE)]
+    kept = rows.merge(stated, on=["site", "module"], validate="many_to_one")[STANDBY]
+    return kept.astype(dict.fromkeys(("site", "module", "item", "period", "redundancy"), "str"))
+
+
+def path_frame(c: Coefficients, modules: pd.DataFrame, standby: pd.DataFrame) -> pd.DataFrame:
     """Return site, item, period, carried_kw, decides: what each item carries, and whether it is the least."""
     ordinal = c.periods["ordinal"]
     path = c.energised.path.assign(ordinal=c.energised.path["period"].map(ordinal))
-    ready = modules.assign(first=modules["energised_period"].map(ordinal))[
-        ["site", "item", "first", "modules", "kw"]
-    ]
-    pairs = path.merge(ready, on=["site", "item"])
+    apart = pd.MultiIndex.from_frame(c.standby.stages[["site", "module"]])
+    ready = modules[~pd.MultiIndex.from_frame(modules[["site", "module"]]).isin(apart)]
+    ready = ready.assign(first=ready["energised_period"].map(ordinal), kw=ready["modules"] * ready["kw"])
+    pairs = path.merge(ready[["site", "item", "first", "kw"]], on=["site", "item"])
     pairs = pairs[pairs["first"] <= pairs["ordinal"]]
-    added = (
-        (pairs["modules"] * pairs["kw"]).groupby([pairs[name] for name in ("site", "item", "period")]).sum()
-    )
-    label = pd.MultiIndex.from_frame(path[["site", "item", "period"]])
+    key = ["site", "item", "period"]
+    beside = standby[key].assign(kw=standby["carrying"] * standby["kw"])
+    added = pd.concat([pairs[[*key, "kw"]], beside], ignore_index=True).groupby(key)["kw"].sum()
+    label = pd.MultiIndex.from_frame(path[key])
     carried = path["carried_kw"] + added.reindex(label).fillna(0.0).to_numpy(float)
     table = path[["site", "item", "period"]].assign(carried_kw=carried)
     least = table.groupby(["site", "period"])["carried_kw"].transform("min")

@@ -6,6 +6,7 @@ from planner.tables.schema import (
     AT_SITE,
     Kinds,
     Table,
+    choice,
     date,
     integer,
     key,
@@ -13,6 +14,19 @@ from planner.tables.schema import (
     positive,
     provenance,
 )
+
+REDUNDANCY = {
+    "N": (1, 0),
+    "N+1": (1, 1),
+    "N+2": (1, 2),
+    "2N": (2, 0),
+    "2N+1": (2, 1),
+    "2(N+1)": (2, 2),
+}
+"""Redundancy -> how many modules one that carries needs in place, and how many more stand by once any carries.
+
+N modules carry the load: N+1 keeps one more beside them, 2N a second set as large, 2(N+1) one more in each set.
+"""
 
 SITE_MODULES = Table(
     "site_modules",
@@ -40,6 +54,20 @@ SITE_MODULES = Table(
         positive("life_years", "years", "economic life; blank = worth nothing at the end", band=(1, 60)),
         integer(
             "max_modules", "modules", "how many can be ordered over the horizon; blank = 1", low=0, high=1_000
+        ),
+        choice(
+            "redundancy",
+            "modules in place for the N that carry; the rest stand by, paid for and in place, and carry nothing that "
+            "can be used; blank = N",
+            tuple(REDUNDANCY),
+            required=False,
+        ),
+        integer(
+            "existing_modules",
+            "modules",
+            "modules of this kind that need no decision: those that come by the row's own date (blank = 1), else those "
+            "in place from the start beside what can be ordered (blank = 0)",
+            high=1_000,
         ),
         date("earliest_order_date", "first day it can be ordered; blank = from the start"),
         date(

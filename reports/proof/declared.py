@@ -187,6 +187,7 @@ LISTS: dict[tuple[str, str], tuple[str, ...]] = {
     ("Power", "Demand charges by month: billed against measured peak"): ("billed_peaks",),
     ("Power", "Energy by block of hours"): ("energy",),
     ("Power", "Modules ordered"): ("modules",),
+    ("Power", "Modules that stand by: in place, standing by, carrying"): ("standby",),
     ("Power", "Delivered, not powered"): ("unpowered",),
     ("Power", "Generation rented on site"): ("bridging",),
     ("Unit cost", "Token waterfall: where capacity goes on its way to an effective token"): ("waterfall",),

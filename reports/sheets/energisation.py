@@ -11,6 +11,7 @@ from reports.labels import Label
 from reports.layout import Page, section
 
 MODULES = ["site", "module", "item", "modules", "kw", "order_date", "energised_date", "cost"]
+STANDBY = ["site", "module", "item", "period", "redundancy", "kw", "in_place", "standing_by", "carrying"]
 WAITING = ["site", "product", "offer", "period", "units", "price", "holding_cost", "capital_cost"]
 
 
@@ -24,6 +25,21 @@ def energisation(page: Page) -> None:
         labels = {"site": Label("Site", width=20), "item": Label("Item", width=16)}
         last = list(wide[content.timeline.names[-1]])
         time_block(page, wide, ["site", "item"], "kW", styles.QUANTITY, "At the end", last, labels)
+    standby = content.frame("standby", STANDBY)
+    if len(standby):
+        section(page, "Modules that stand by: in place, standing by, carrying", len(STANDBY))
+        list_block(
+            page,
+            _ordered(standby, content.timeline.names),
+            STANDBY,
+            {
+                "site": Label("Site", width=20),
+                "kw": Label("Power each", "kW", styles.QUANTITY, 14),
+                "in_place": Label("In place", "units", styles.COUNT, 12),
+                "standing_by": Label("Standing by", "units", styles.COUNT, 12),
+                "carrying": Label("Carrying", "units", styles.COUNT, 12),
+            },
+        )
     modules = content.frame("modules", MODULES)
     if len(modules):
         section(page, "Modules ordered", len(MODULES))
@@ -56,6 +72,6 @@ def energisation(page: Page) -> None:
 def _ordered(rows: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
     rank = {name: place for place, name in enumerate(names)}
     return rows.sort_values(
-        ["site", "product", "period"],
+        ["site", "product" if "product" in rows else "module", "period"],
         key=lambda column: column.map(rank) if column.name == "period" else column,
     ).reset_index(drop=True)

@@ -36,6 +36,7 @@ from tiny_terms import (
     incentive_terms,
     source_and_resale_terms,
     spare_terms,
+    standby_terms,
 )
 
 from planner.coefficients import Coefficients
@@ -337,6 +338,22 @@ def awarded() -> dict[str, Any]:
     return at_will(campus_only() | terms | {"incentives": replace(found, awards=awards)})
 
 
+def stood_by() -> dict[str, Any]:
+    """Return the campus with small UPS at N+1 to be had for 4,000, so that they decide what it can use."""
+    terms: dict[str, Any] = dict(standby_terms(kw=12.0))
+    module = terms["costs"]["module"]
+    cheap = module.assign(amount=module["amount"].where(module["module"] != "ups module", 4_000.0))
+    return at_will(campus_only() | terms | {"costs": campus_only()["costs"] | {"module": cheap}})
+
+
+def rarely_enough() -> dict[str, Any]:
+    """Return the busy case in which each further spare is enough for less: one is not, and two are more than enough."""
+    levels = spare_terms()["spares"]
+    assert isinstance(levels, pd.DataFrame)
+    enough = levels["spare_units"].map({1.0: 5.0, 2.0: 7.0, 4.0: 7.4})
+    return at_will(busy() | {"spares": levels.assign(needed_units=enough)})
+
+
 def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
     """Return families with nothing on the right: frames, the row, and how far its right side is moved."""
     return {
@@ -350,6 +367,11 @@ def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
         **dict.fromkeys(
             ("spare_units", "spare_table"),
             (at_will(busy() | spare_terms()), {"site": "cloud", "block": "day"}, 0.01),
+        ),
+        "spare_choice": (rarely_enough(), {"site": "cloud"}, 0.01),
+        **dict.fromkeys(
+            ("module_standby", "standby_kept"),
+            (stood_by(), {"module": "ups module", "period": "t2", "day": ""}, 0.01),
         ),
         "incentive_cap": (awarded(), {"incentive": "credit"}, 0.01),
         "incentive_earned": (awarded(), {"incentive": "grant"}, 0.01),
@@ -366,6 +388,7 @@ OF_NOTHING = [
     "spare_units",
     "spare_table",
 ]
+OF_NOTHING += ["spare_choice", "module_standby", "standby_kept"]
 OF_NOTHING += ["incentive_cap", "incentive_earned", "incentive_condition"]
 
 

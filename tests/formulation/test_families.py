@@ -17,6 +17,7 @@ from tiny_terms import (
     incentive_terms,
     source_and_resale_terms,
     spare_terms,
+    standby_terms,
 )
 
 from planner.formulation.build import FAMILIES, SPEAKS_OF, build_model
@@ -34,7 +35,8 @@ def case():
     terms = contract_terms()
     costs = {**terms["costs"], **{"granted": incentive_terms()["costs"]["granted"]}}
     awarded = incentive_terms() | {"costs": costs}
-    return tiny(**terms | awarded | failure_terms() | source_and_resale_terms() | spare_terms())
+    every = terms | awarded | failure_terms() | source_and_resale_terms() | spare_terms() | standby_terms()
+    return tiny(**every | {"costs": costs})
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,10 @@ AWARDED = {"incentive_earned", "incentive_cap", "incentive_condition"}
 """Families of grants and tax credits: a credit for hardware and a grant for the campus."""
 SPARED = {"spare_units", "spare_table", "spare_choice"}
 """Families of spares by probability: boxes at the campus and in the cloud."""
+
+
+STOOD_BY = {"module_standby", "standby_kept", "path_power", "commissioning_path"}
+"""Families of modules that stand by: UPS at N+1 and feeds at 2N on the path of the campus."""
 
 
 SPANNING = {"whole_replicas", "replica_units"}
@@ -98,6 +104,8 @@ def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
             case = tiny(**OPENINGS, **failure_terms())
         elif name in FAILED:
             case = tiny(**failure_terms())
+        elif name in STOOD_BY:
+            case = tiny(**standby_terms())
         elif name in SPARED:
             case = tiny(**spare_terms())
         elif name in AWARDED:
@@ -185,7 +193,7 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
         "unpowered",
         "replicas",
     }
-    bought |= {"failure_pool", "priority_full", "spare_level", "grant_met"}
+    bought |= {"failure_pool", "priority_full", "spare_level", "grant_met", "carrying", "standby"}
     assert whole == {*bought, "open", "bill_tier_reached", "peak_block"}
     assert whole | fluid == {block.family for block in columns.blocks}
     assert all(set(columns.block(name).upper) == {1.0} for name in ("open", "placed", "tier", "failure_pool"))
@@ -251,6 +259,7 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
         | RANKED
         | OPENED
         | SPARED
+        | {"module_standby", "standby_kept"}
         | AWARDED
     )
 

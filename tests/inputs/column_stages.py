@@ -104,6 +104,7 @@ def facility_tables() -> dict[str, list[Row]]:
         {"site": "cloud", "region": "home", "kind": "cloud", "opening_cost": 7_000},
         {"site": "cloud too", "region": "away", "kind": "cloud"},
     ]
+    several, there = {"max_modules": 4}, {"existing_modules": 4}
     lead = {"lead_weeks": 3, "lead_weeks_low": 0.1, "lead_weeks_high": 40}
     module = {"item": "transformer", "kw": 60}
     return {
@@ -162,11 +163,11 @@ def facility_tables() -> dict[str, list[Row]]:
             }
         ],
         "site_modules": [
-            {"site": "own", "module": "to order", "cost": 20_000, "life_years": 20} | module | lead,
-            {"site": "own", "module": "ordered", "ordered_date": "2026-12-20"} | module | lead,
-            {"site": "own", "module": "dated", "energised_date": "2026-12-01"} | module,
-            {"site": "rented", "module": "dated", "energised_date": "2026-12-01"} | module,
-            {"site": "rented", "module": "to order", "cost": 20_000} | module | lead,
+            {"site": "own", "module": "to order", "cost": 20_000, "life_years": 20} | module | lead | several,
+            {"site": "own", "module": "ordered", "ordered_date": "2026-12-20"} | module | lead | there,
+            {"site": "own", "module": "dated", "energised_date": "2026-12-01"} | module | there,
+            {"site": "rented", "module": "dated", "energised_date": "2026-12-01"} | module | there,
+            {"site": "rented", "module": "to order", "cost": 20_000} | module | lead | several,
         ],
         "bridging_power": [
             {

@@ -281,6 +281,22 @@ CASES: Mapping[str, Callable[[], Scenario]] = {
     "module too small": lambda: scenario(
         bought(14, site_power=usable(("2027-01-01", 900)), site_modules=[module("transformer")])
     ),
+    "modules that stand by": lambda: scenario(
+        bought(
+            8,
+            site_power=usable(("2027-01-01", 900)),
+            site_modules=[module("ups", kw=50, max_modules=2, redundancy="N+1")],
+        )
+    ),
+    "modules that stand by, none to order": lambda: scenario(
+        bought(
+            8,
+            site_modules=[
+                module("ups", lead_weeks=None, cost=None, energised_date="2026-12-01")
+                | {"existing_modules": 3, "kw": 40, "redundancy": "N+2"}
+            ],
+        )
+    ),
     "lead time": lambda: scenario(bought([0, 5], offers=[purchase(lead_weeks=20, install_weeks=3)])),
     "installation": lambda: scenario(bought([0, 5], offers=[purchase(lead_weeks=2, install_weeks=16)])),
     "no longer sold": lambda: scenario(

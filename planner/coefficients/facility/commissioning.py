@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from planner.coefficients.facility.energisation import Energisation
+from planner.coefficients.facility.energisation import Energisation, dated_modules, stands_by
 from planner.coefficients.fleet import STAND, lead_weeks
 from planner.coefficients.timing import period_of_day, whole_days
 from planner.inputs import Scenario
 
 SITE_DAY = ["site", "period", "day"]
 TESTED = [*STAND, "in_service_period"]
+ALWAYS = pd.Timestamp("1900-01-01")
+"""Day before any that a plan speaks of: what has been there from the start."""
 
 
 def _empty(*columns: str, **numbers: float) -> pd.DataFrame:
@@ -159,27 +161,36 @@ def _level(steps: pd.DataFrame, site: str, day: pd.Timestamp) -> tuple[float, fl
     return (float(own["kw"].iloc[-1]), float(own["commissioning_kw"].iloc[-1])) if len(own) else (0.0, 0.0)
 
 
-def _given_dates(scenario: Scenario) -> pd.DataFrame:
-    """Return site, item, kw, date of the modules that come by themselves."""
+def existing_dates(scenario: Scenario) -> pd.DataFrame:
+    """Return site, module, item, kw, modules, redundant, date of the modules that need no decision.
+
+    ``date`` is the calendar day from which they carry, :data:`ALWAYS` for those in place beside what can be ordered.
+    """
     table = scenario.tables["site_modules"]
+    given = dated_modules(table)
     lead = lead_weeks(table, scenario.settings.lead_case).astype(float)
     by_order = table["ordered_date"] + whole_days(lead.fillna(0.0))
-    dated = table[["site", "item", "kw"]].assign(date=table["energised_date"].fillna(by_order))
-    return dated[dated["date"].notna()].astype({"date": "datetime64[ns]"})
+    dated = table[["site", "module", "item", "kw"]].assign(
+        modules=table["existing_modules"].astype(float).fillna(given.astype(float)),
+        redundant=stands_by(table),
+        date=table["energised_date"].fillna(by_order).where(given, ALWAYS),
+    )
+    return dated[dated["modules"] > 0].astype({"date": "datetime64[ns]"}).reset_index(drop=True)
 
 
 def _given(scenario: Scenario, site: str) -> pd.Series:
-    return _of(_given_dates(scenario), site, "date")
+    return _of(existing_dates(scenario), site, "date")
 
 
 def _carried(scenario: Scenario, days: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
     """Return what modules that come by themselves carry on each day, nothing for an item without any."""
     items = scenario.tables["site_modules"][["site", "item"]].drop_duplicates()
     rows = items.merge(days[["site", "period", "day", "date"]], on="site")
-    given = _given_dates(scenario)
+    given = existing_dates(scenario)
+    given = given[~given["redundant"]].assign(carried_kw=given["kw"] * given["modules"])
     pairs = rows.merge(given.rename(columns={"date": "ready"}), on=["site", "item"])
     key = ["site", "item", "period", "day"]
-    there = pairs[pairs["ready"] <= pairs["date"]].groupby(key)["kw"].sum()
+    there = pairs[pairs["ready"] <= pairs["date"]].groupby(key)["carried_kw"].sum()
     carried = there.reindex(pd.MultiIndex.from_frame(rows[key])).fillna(0.0).to_numpy(float)
     return rows[key].assign(carried_kw=carried).reset_index(drop=True)
 
@@ -201,4 +212,4 @@ def hall_days(builds: pd.DataFrame, retrofits: pd.DataFrame, path: Energisation)
     return pd.concat(parts, ignore_index=True).rename(columns={"ready_date": "date"}).drop_duplicates()
 
 
-__all__ = ["Commissioning", "commissioning", "hall_days"]
+__all__ = ["Commissioning", "commissioning", "existing_dates", "hall_days"]

@@ -30,12 +30,13 @@ class Energisation:
     Attributes
     ----------
     path
-        site, item, period, carried_kw: what modules that come by themselves carry in the period.
+        site, item, period, carried_kw: what modules that come by themselves carry in the period; none of those kinds
+        of which some stand by (see :mod:`standby`).
     modules
         site, module, item, period, kw, in_service_ordinal, ready_date: orders that can still carry power in the
         horizon.
     most
-        site, module, modules: how many can be ordered.
+        site, module, modules, stands_by: how many can be ordered; whether some of the kind stand by.
     waiting
         offer, site, cooling, period, arriving: where delivered units may stand without power, and the units of an
         existing lot that arrive in the period.
@@ -49,13 +50,23 @@ class Energisation:
             kw=0.0, in_service_ordinal=0, ready_date=pd.Series(dtype="datetime64[ns]")
         )
     )
-    most: pd.DataFrame = field(default_factory=lambda: _empty("site", "module").assign(modules=0.0))
+    most: pd.DataFrame = field(
+        default_factory=lambda: _empty("site", "module").assign(modules=0.0, stands_by=False)
+    )
     waiting: pd.DataFrame = field(default_factory=lambda: _empty(*WAITING).assign(arriving=0.0))
 
     @property
     def powered(self) -> pd.DataFrame:
         """Return site, period of the sites whose usable power the path decides."""
         return self.path[["site", "period"]].drop_duplicates().reset_index(drop=True)
+
+    @property
+    def all_carrying(self) -> pd.DataFrame:
+        """Return the orders of modules of kinds of which none stand by: all of them carry once they are ready."""
+        kept = pd.MultiIndex.from_frame(
+            self.most.loc[self.most["stands_by"].astype(bool), ["site", "module"]]
+        )
+        return self.modules[~pd.MultiIndex.from_frame(self.modules[["site", "module"]]).isin(kept)]
 
 
 def energisation(
@@ -74,28 +85,53 @@ def energisation(
     """
     table = scenario.tables["site_modules"]
     lead = lead_weeks(table, scenario.settings.lead_case).astype(float)
-    given = table["ordered_date"].notna() | table["energised_date"].notna()
+    given = dated_modules(table)
     return Energisation(
-        _path(table, lead, given, periods),
+        _path(table, existing_modules(table, scenario.settings.lead_case, periods), periods),
         _orderable(table[~given], lead[~given], periods),
-        table.loc[~given, ["site", "module"]]
-        .assign(modules=table["max_modules"].fillna(1).astype(float))
-        .reset_index(drop=True),
+        _most(table[~given].reset_index(drop=True)),
         _waiting(scenario, periods, stand, installed, fleet_units),
     )
 
 
-def _path(table: pd.DataFrame, lead: pd.Series, given: pd.Series, periods: pd.DataFrame) -> pd.DataFrame:
-    """Return what modules that come by themselves carry; an item without any carries nothing until one is ordered.
+def _most(table: pd.DataFrame) -> pd.DataFrame:
+    most = table["max_modules"].fillna(1).astype(float)
+    return table[["site", "module"]].assign(modules=most, stands_by=stands_by(table))
+
+
+def dated_modules(table: pd.DataFrame) -> pd.Series:
+    """Return which rows of ``site_modules`` come by themselves on a day of their own: ordered, or known to be there."""
+    dated: pd.Series = table["ordered_date"].notna() | table["energised_date"].notna()
+    return dated
+
+
+def stands_by(table: pd.DataFrame) -> np.ndarray:
+    """Return of which kinds of ``site_modules`` some stand by: all but those with a redundancy of N."""
+    return np.asarray(table["redundancy"].notna() & table["redundancy"].ne("N"))
+
+
+def existing_modules(table: pd.DataFrame, lead_case: str, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return how many modules of each row of ``site_modules`` need no decision, and from when on they carry.
 
     Dates become planning weeks (13 a quarter), the same clock that orders run on.
+
+    Returns
+    -------
+    DataFrame, index of the table: modules, ready_weeks (planning weeks from the start of the horizon; minus infinity
+    for modules in place beside what can be ordered).
     """
-    start = periods["start_date"].iloc[0]
+    start, given = periods["start_date"].iloc[0], dated_modules(table)
+    lead = lead_weeks(table, lead_case).astype(float)
     ready = planning_weeks(table["energised_date"].fillna(table["ordered_date"]), start)
     ready = ready + np.where(table["energised_date"].notna(), 0.0, lead)
-    dated = table[["site", "item"]].assign(
-        kw=table["kw"].where(given, 0.0), ready=np.where(given, ready, np.inf)
-    )
+    count = table["existing_modules"].astype(float).fillna(given.astype(float))
+    return pd.DataFrame({"modules": count, "ready_weeks": np.where(given, ready, -np.inf)}, index=table.index)
+
+
+def _path(table: pd.DataFrame, existing: pd.DataFrame, periods: pd.DataFrame) -> pd.DataFrame:
+    """Return what modules that come by themselves carry; an item without any carries nothing until one is ordered."""
+    carried = (table["kw"] * existing["modules"]).mask(stands_by(table), 0.0)
+    dated = table[["site", "item"]].assign(kw=carried, ready=existing["ready_weeks"])
     pairs = dated.merge(periods.reset_index()[["period", "start_weeks"]], how="cross")
     pairs["carried_kw"] = pairs["kw"].where(pairs["ready"] <= pairs["start_weeks"] + 1e-9, 0.0)
     return pairs.groupby(["site", "item", "period"], sort=False, as_index=False)["carried_kw"].sum()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from planner.inputs.checks.period_rules import horizon
 from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
+from planner.tables.energisation import REDUNDANCY
 
 
 def module_stands_at_a_hall(view: View) -> Iterator[Finding]:
@@ -65,6 +66,23 @@ def module_dates_follow(view: View) -> Iterator[Finding]:
         )
 
 
+def module_redundancy_leaves_some_to_carry(view: View) -> Iterator[Finding]:
+    """Yield modules of which so few can be in place that all of them would stand by."""
+    modules = view["site_modules"]
+    frame = modules.frame
+    given = frame["ordered_date"].notna() | frame["energised_date"].notna()
+    there = frame["existing_modules"].astype(float).fillna(given.astype(float))
+    most = there + frame["max_modules"].astype(float).fillna(1.0).where(~given, 0.0)
+    needed = frame["redundancy"].map(lambda name: sum(REDUNDANCY.get(name, (1, 0)))).astype(float)
+    for at in rows_where(modules, (most > 0) & (most < needed)):
+        column = "existing_modules" if given.iloc[at] else "max_modules"
+        yield modules.fault(
+            at,
+            "redundancy",
+            f"needs {needed.iloc[at]:g} modules in place before one carries, {most.iloc[at]:g} can be: raise {column}",
+        )
+
+
 RULES = (
     Rule(module_stands_at_a_hall, ("site_modules.site", "sites.kind")),
     Rule(
@@ -95,6 +113,16 @@ RULES = (
             "periods.start_date",
             "periods.months",
             "periods.hours",
+        ),
+    ),
+    Rule(
+        module_redundancy_leaves_some_to_carry,
+        (
+            "site_modules.redundancy",
+            "site_modules.existing_modules",
+            "site_modules.max_modules",
+            "site_modules.ordered_date",
+            "site_modules.energised_date",
         ),
     ),
 )

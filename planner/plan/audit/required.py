@@ -137,6 +137,7 @@ REQUIRED = {
     "bridge_output": ["site", "generator", "period", "block", "kw"],
     "colo_rent": ["site", "period", "month", "unused_kw"],
     "colo_contracts": ["site", "start_date", "owed_after_horizon"],
+    "standby": ["site", "module", "item", "period", "in_place", "standing_by", "carrying"],
     "power_path": ["site", "item", "period", "carried_kw"],
     "failures": ["failure", "loss", "site", "cooling", "product", "units"],
     "failure_flows": [

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from planner.plan.audit.books import Books
-from planner.plan.audit.clock import first_period_from
 from planner.plan.audit.facility.bridging import openable, rented_kw
 from planner.plan.audit.facility.colo_rent import contracts, rent_months
 from planner.plan.audit.facility.colocation import contract_starts, contracted_on
-from planner.plan.audit.facility.path import MODULE, lead
+from planner.plan.audit.facility.path import batches, carrying, orderable_from
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
 from planner.plan.audit.money.site_costs import costly_sites, hall_readiness, retrofit_dates
 from planner.plan.audit.once import once
@@ -197,25 +196,29 @@ def _path_rows(books: Accounts) -> pd.DataFrame:
 
 def _carried_on(books: Books, site: str, day: pd.Timestamp) -> dict[str, float]:
     """Return kW that each item of a site's path carries on a day, by modules given and ordered."""
-    table, waits, periods = books.facts.scenario.tables["site_modules"], lead(books), books.facts.periods
+    relaxed, able, lots = bool(books.plan.headline.get("relaxed")), orderable_from(books), batches(books)
+    lots = lots[lots["site"] == site]
+    there = np.array([_ready_by(books, row, day) for row in lots.to_dict("records")], dtype=bool)
+    table = books.facts.scenario.tables["site_modules"]
     own = table[table["site"] == site]
     found = dict.fromkeys(own["item"], 0.0)
     for row in own.to_dict("records"):
-        ready = row["energised_date"]
-        if pd.isna(ready) and not pd.isna(row["ordered_date"]):
-            ready = row["ordered_date"] + days_of_weeks(float(waits[site, row["module"]]))
-        if not pd.isna(ready) and ready <= day:
-            found[row["item"]] += float(row["kw"])
-    size = table.set_index(MODULE)
-    ordered = books["modules"]
-    for row in ordered[ordered["site"] == site].to_dict("records"):
-        weeks = float(waits[site, row["module"]])
-        begun = periods.loc[row["period"]]
-        first = int(first_period_from(periods, np.array([begun["start_weeks"] + weeks]))[0])
-        if ready_day(books, begun["start_date"], weeks, first) <= day:
-            about = size.loc[(site, row["module"])]
-            found[about["item"]] += float(row["modules"] * about["kw"])
+        here = lots[(lots["module"] == row["module"]) & there]
+        most, first, since, weeks = able.get((site, row["module"]), (0.0, 0, None, 0.0))
+        in_time = since is not None and ready_day(books, since, weeks, first) <= day
+        could = float(here.loc[here["ordered"] == "", "units"].sum()) + most * in_time
+        used = carrying(row["redundancy"], float(here["units"].sum()), could, relaxed)
+        found[row["item"]] += used * float(row["kw"])
     return found
+
+
+def _ready_by(books: Books, lot: Mapping[str, Any], day: pd.Timestamp) -> bool:
+    """Return whether modules that come together are in place on a day; those of no date always are."""
+    if pd.isna(lot["date"]):
+        return True
+    if lot["ordered"]:
+        return bool(ready_day(books, lot["date"], lot["weeks"], int(lot["first"])) <= day)
+    return bool(lot["date"] + days_of_weeks(lot["weeks"]) <= day)
 
 
 @once

@@ -8,7 +8,8 @@ import pandas as pd
 from planner.plan.audit.clock import CELL, yearly_rate
 from planner.plan.audit.electricity.bills import levied
 from planner.plan.audit.electricity.month_bills import by_month, site_charges
-from planner.plan.audit.facility.path import ITEM, MODULE, carried_kw, first_powered
+from planner.plan.audit.facility.commissioning import SMALL
+from planner.plan.audit.facility.path import ITEM, MODULE, carried_kw, first_powered, in_place
 from planner.plan.audit.facts import BOUGHT_OR_TERMED, HOSTED, at
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.site_costs import costly_sites
@@ -91,6 +92,13 @@ def modules(books: Accounts) -> pd.DataFrame:
         energised_date=pd.Series(starts[powered], index=rows.index),
         cost=rows["modules"] * about["price"].fillna(0.0),
     )
+
+
+def standby(books: Accounts) -> pd.DataFrame:
+    """Return the kinds of which some modules stand by: how many are in place, stand by and carry in each period."""
+    rows = in_place(books)
+    kept = rows[rows["redundancy"].notna() & rows["redundancy"].ne("N") & rows["in_place"].gt(SMALL)]
+    return kept.reset_index(drop=True)
 
 
 def power_path(books: Accounts) -> pd.DataFrame:
@@ -184,6 +192,7 @@ FACILITY_FRAMES = {
     "sites": (SITE_PERIOD, sites),
     "peaks": (["site", "component", "period"], peaks),
     "modules": ([*MODULE, "period"], modules),
+    "standby": ([*MODULE, "period"], standby),
     "power_path": (ITEM, power_path),
     "unpowered": ([*STAND, "period"], unpowered),
     "free_cooling": (["site", "cooling", "period"], free_cooling),
