@@ -24,7 +24,9 @@ def forecast_share(c: Coefficients) -> pd.DataFrame:
         mtok=asked["requests_per_s"] * asked["hours"] * asked["workload"].map(mean).astype(float),
     )
     table = asked.groupby(["business", "period"], sort=False, as_index=False)["mtok"].sum()
-    whole = table.groupby("period")["mtok"].transform("sum")
-    return table[whole > 0].assign(share_fraction=table["mtok"] / whole)[
+    table["whole"] = table.groupby("period")["mtok"].transform("sum")
+    # Divided after the rows are chosen: a table without rows would take those of the numbers given to it.
+    asked_for = table[table["whole"] > 0]
+    return asked_for.assign(share_fraction=asked_for["mtok"] / asked_for["whole"])[
         ["business", "period", "share_fraction"]
     ]

@@ -164,8 +164,10 @@ def _pools(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _shares(lines: pd.DataFrame, key: Sequence[str], driver: str) -> pd.DataFrame:
     table = lines.groupby([*key, *OWNER], sort=False, as_index=False)[driver].sum()
-    whole = table.groupby(list(key))[driver].transform("sum")
-    return table[whole > 0].assign(share=table[driver] / whole)[[*key, *OWNER, "share"]]
+    table["whole"] = table.groupby(list(key))[driver].transform("sum")
+    # Divided after the rows are chosen: a table without rows would take those of the numbers given to it.
+    held = table[table["whole"] > 0]
+    return held.assign(share=held[driver] / held["whole"])[[*key, *OWNER, "share"]]
 
 
 def spread(rows: pd.DataFrame, rungs: Sequence[Rung]) -> pd.DataFrame:

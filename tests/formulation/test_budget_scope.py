@@ -38,6 +38,11 @@ def test_shares_of_the_forecast_add_up_in_every_period():
     assert share["share_fraction"].between(0.0, 1.0, inclusive="neither").any()
 
 
+def test_of_no_demand_nobody_has_a_share():
+    case = two_businesses()
+    assert forecast_share(replace(case, demand=case.demand.assign(requests_per_s=0.0))).empty
+
+
 def test_what_businesses_pay_of_a_decision_adds_up_to_the_decision():
     case = two_businesses()
     rows = budget(case, build_model(tiny()).columns)
