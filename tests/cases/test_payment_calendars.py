@@ -11,7 +11,7 @@ from workbook_checks import failed_checks
 
 from planner.errors import InputError
 from planner.plan import audit_plan
-from planner.plan.finance.commitments import right_of_use
+from planner.plan.finance.commitments import payment_matrix, right_of_use
 
 
 def plan_of(every: int, where: str, months: int, count: int, **more):
@@ -97,6 +97,27 @@ def test_a_right_of_use_of_monthly_payments_is_their_annuity():
     )
     assert worth[0] == pytest.approx(600 + 600 / 1.06)
     assert debt[0] == pytest.approx([600.0, 0.0])
+
+
+def test_a_payment_on_the_first_day_of_a_period_is_of_that_period_to_the_last_digit():
+    """Five months and six are eleven, but 0.9166666666666666 years by one count and 0.9166666666666667 by the other."""
+    held = {"offer": "box", "site": "cloud", "cooling": "hosted"}
+    calendar = pd.DataFrame({"period": ["p0", "p1", "p2"], "inside": True})
+    calendar = calendar.assign(
+        start_years=[0.0, 5 / 12, 5 / 12 + 6 / 12], end_years=[5 / 12, 5 / 12 + 6 / 12, 23 / 12]
+    )
+    begun = pd.DataFrame([held | {"period": "p0", "began_years": 5 / 12, "term_end_years": 17 / 12}])
+    rows = pd.DataFrame({"period": ["p1", "p2"], "amount": [66.0, 132.0], "decided_period": "p0", **held})
+    due = [5 / 12, 0.9166666666666666, 17 / 12]
+    dated = pd.DataFrame({"period": "p0", "due_years": due, "amount": 66.0, **held})
+    amounts, _ = payment_matrix(
+        begun.assign(owed_after_horizon=0.0),
+        rows.assign(line="reserved_rent", timing="start"),
+        calendar,
+        dated,
+    )
+    assert calendar["end_years"][1] > due[1]
+    assert amounts.tolist() == [[0.0, 66.0, 132.0]]
 
 
 def test_a_purchase_has_no_payment_calendar():

@@ -20,6 +20,8 @@ from planner.units import MONTHS_PER_YEAR
 TERMED = ("lease", "reserved")
 JUST_BEFORE = 1e-7
 """Years by which a payment in arrears falls before the day it is due, so that it belongs to what has ended."""
+SAME_DAY_YEARS = 1e-9
+"""Years by which one day may differ from itself, counted in months or as the end of a period."""
 INSTALMENTS = [*STAND, "period", "due_date", "due_years", "amount", "in_horizon", "paid_period", "timing"]
 COMMITMENT = [
     *STAND,
@@ -229,7 +231,9 @@ def _by_date(
         if key not in own:
             continue
         due, amount = own[key]["due_years"].to_numpy(float), own[key]["amount"].to_numpy(float)
-        place = np.minimum(np.searchsorted(edges, due, side="right"), len(calendar) - 1)
+        # A day counted in months and the first day of a period may differ in the last digit of their years.
+        place = np.searchsorted(edges, due + SAME_DAY_YEARS, side="right")
+        place = np.minimum(place, len(calendar) - 1)
         paid = np.bincount(place, amount, len(calendar))
         worth = np.bincount(place, amount * discount_factor(rate, due - began), len(calendar))
         mean = np.divide(
