@@ -7,7 +7,7 @@ effective per year, amounts are in one currency.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -186,15 +186,22 @@ def rate_of_return(amounts: np.ndarray, years: np.ndarray) -> tuple[float, str]:
     def worth(rate: float) -> float:
         return net_present_value(rate, flow, at)
 
-    # Loading it takes longer than reading a scenario, and only an internal rate of return needs it.
-    from scipy.optimize import brentq
-
     high = 1.0
     while worth(high) > 0.0 and high < HIGHEST_RATE:
         high *= 4.0
     if worth(high) > 0.0:
         return none, f"above {HIGHEST_RATE:,.0f} a year: hardly anything is put in before it comes back"
-    return float(brentq(worth, 0.0, high, xtol=1e-12, rtol=1e-14)), ""
+    return _root(worth, 0.0, high), ""
+
+
+def _root(falls: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function that is above zero at ``low`` and below it at ``high`` is zero, halved to the last digit.
+
+    One function of one number: a library of optimisation takes longer to load than this to answer.
+    """
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (middle, high) if falls(middle) > 0.0 else (low, middle)
+    return middle
 
 
 def _by_date(amounts: np.ndarray, years: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -158,6 +158,24 @@ _MADE: WeakKeyDictionary[Workbook, dict[tuple[str, str], Any]] = WeakKeyDictiona
 """Workbook -> style and number format -> the numbers by which its cells refer to them."""
 
 
+def style_of(cell: Cell | MergedCell) -> str:
+    """Return the name of a cell's style in ``LOOKS``; another style under its own name.
+
+    A workbook lists all its styles for each question; each number of a style is asked for once.
+    """
+    styled: Any = cell
+    names = _NAMES.setdefault(styled.parent.parent, {})
+    # A cell inside a merged range has no style until it is asked for.
+    number = styled._style.xfId if styled._style is not None else 0
+    if number not in names:
+        names[number] = str(styled.style).removeprefix(STYLE_PREFIX)
+    return names[number]
+
+
+_NAMES: WeakKeyDictionary[Workbook, dict[int, str]] = WeakKeyDictionary()
+"""Workbook -> number of a style -> its name."""
+
+
 def align(cell: Cell, **settings: object) -> None:
     """Change parts of a cell's alignment (indent, wrap_text, horizontal)."""
     alignment: Any = copy(cell.alignment)

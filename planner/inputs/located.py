@@ -157,9 +157,13 @@ def cell_text(value: object) -> str | None:
     >>> cell_text(3.0), cell_text(0.25), cell_text(("a", "b")), cell_text(float("nan"))
     ('3', '0.25', 'a;b', None)
     """
+    if type(value) is str:
+        return value
+    if value is None or (isinstance(value, float) and value != value):
+        return None
     if isinstance(value, tuple):
         return ";".join(value) if value else None
-    if value is None or pd.isna(value):  # type: ignore[call-overload]
+    if pd.isna(value):  # type: ignore[call-overload]
         return None
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"

@@ -39,6 +39,8 @@ def column_kinds(name: str, frame: pd.DataFrame) -> dict[str, str]:
 def _kind(where: str, column: pd.Series) -> str:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in BY_DTYPE:
         return BY_DTYPE[column.dtype.kind]
+    if column.dtype == "str":
+        return FILLED_TEXT if len(column) and not column.hasnans else TEXT
     missing = column.isna()
     strange = [cell for cell in column[~missing] if not isinstance(cell, str)]
     if strange:

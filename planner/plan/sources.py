@@ -114,6 +114,8 @@ def _rows(scenario: Scenario, name: str, used: Names, referred: bool) -> pd.Data
     What such a row brings in itself (a profile, a currency) does not bind it: it is used with the row.
     """
     frame, table = scenario.tables[name], TABLES[name]
+    if frame.empty:
+        return frame
     if referred:
         return frame[frame[table.key[0]].isin(used.get(name, set()))]
     if name in ALSO_BY:
@@ -132,6 +134,8 @@ def _rows(scenario: Scenario, name: str, used: Names, referred: bool) -> pd.Data
 
 def _follow(name: str, rows: pd.DataFrame, used: Names) -> None:
     """Add what the rows refer to, except what a plan decides for."""
+    if rows.empty:
+        return
     for column in TABLES[name].columns:
         if column.kind != "key" or not column.refers_to or column.name == "source":
             continue

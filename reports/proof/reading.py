@@ -9,7 +9,7 @@ from typing import Any
 from openpyxl.worksheet.worksheet import Worksheet
 
 from reports.layout import DATE_ROW
-from reports.styles import STYLE_PREFIX
+from reports.styles import style_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Shown:
 
     def is_sum(self, row: int) -> bool:
         """Return whether a row adds up the rows above it."""
-        return str(self.sheet.cell(row, 1).style) == f"{STYLE_PREFIX}total label"
+        return style_of(self.sheet.cell(row, 1)) == "total label"
 
 
 def shown_blocks(sheet: Worksheet) -> list[Shown]:
@@ -55,7 +55,7 @@ def shown_blocks(sheet: Worksheet) -> list[Shown]:
     title, header, first = "", 0, 0
     heads: dict[str, int] = {}
     for row in range(DATE_ROW, sheet.max_row + 2):
-        style = str(sheet.cell(row, 1).style).removeprefix(STYLE_PREFIX)
+        style = style_of(sheet.cell(row, 1))
         filled = [cell.column for cell in sheet[row] if cell.value is not None]
         ends = not filled or style in ("section", "header")
         if ends and first:
