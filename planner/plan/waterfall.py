@@ -14,7 +14,7 @@ import pandas as pd
 from planner.coefficients import Coefficients
 from planner.inputs import Scenario
 from planner.plan.link_limits import link_limits
-from planner.plan.weakest_link import WeakestLink
+from planner.plan.weakest_link import TIE, WeakestLink
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,9 @@ def waterfall_frame(hours: pd.DataFrame, api: pd.DataFrame) -> pd.DataFrame:
     adds until others bind, ``next_per_cent`` the same over the output of the hours in which it binds, ``next_link`` the
     link that binds next most often.
     ``binding_fraction`` is the share of unit-hours held in which loosening the link gives more (or, where two let
-    through the same, of the later one); ``binding`` marks the link worth most. Tokens bought from services come last,
-    so that the chain ends at all effective tokens; they are no link of the plan's and have no factor.
+    through the same, of the later one); ``binding`` marks the link worth most, of links worth the same the
+    first. Tokens bought from services come last, so that the chain ends at all effective tokens; they are no link of
+    the plan's and have no factor.
 
     Parameters
     ----------
@@ -170,6 +171,15 @@ def _scope(scope: str, rows: pd.DataFrame, bought: float) -> pd.DataFrame:
     return made.assign(scope=scope).reindex(columns=list(COLUMNS))
 
 
+def _largest(values: np.ndarray) -> int:
+    """Return the place of the largest value; of those that are the same but for rounding, the first.
+
+    >>> _largest(np.array([0.5, 2.0 - 1e-12, 2.0, 1.0]))
+    1
+    """
+    return int(np.argmax(values >= values.max() * (1.0 - TIE)))
+
+
 def _links(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the links of one scope, from the first one whose limit is known for every row."""
     chain, unit = chain_of(rows), str(rows["unit"].iloc[0])
@@ -186,7 +196,7 @@ def _links(rows: pd.DataFrame) -> pd.DataFrame:
     often = (loose * weight[:, None]).sum(axis=0) / held if held else loose.mean(axis=0)
     output = ((loose | (chain.worth > 0)) * chain.output[:, None]).sum(axis=0)
     candidates = np.where(np.arange(len(LINKS)) < PASS, worth, -1.0)
-    binding = int(np.argmax(candidates)) if candidates.max() > 0 else int(np.argmax(often))
+    binding = _largest(candidates if candidates.max() > 0 else often)
     frame = pd.DataFrame(
         {
             "link": NAMES,

@@ -315,7 +315,10 @@ def _worths(rows: pd.DataFrame) -> pd.DataFrame:
     result = pd.DataFrame(table)
     judged = result.iloc[:last]
     column = "worth_per_cent" if judged["worth_per_cent"].max() > 0 else "binding_fraction"
-    return result.assign(binding=np.arange(len(names)) == int(judged[column].to_numpy().argmax()))
+    # Of links worth the same but for rounding, the first.
+    most_valued = judged[column].to_numpy(float)
+    chosen = min(place for place, one in enumerate(most_valued) if one >= (1.0 - SAME) * most_valued.max())
+    return result.assign(binding=np.arange(len(names)) == chosen)
 
 
 def waterfall_rows(books: Accounts) -> pd.DataFrame:
