@@ -79,6 +79,8 @@ LIMITS: Mapping[str, tuple[list[str], Rows | None]] = {
     "path_power": (["site", "item", "period"], _path),
     "energised_provision": (SITE_PERIOD, _table(energised.energised_provision)),
     "module_count": (["site", "module"], _modules),
+    # Modules that carry and stand by are whole: what is left in place is no slack.
+    "module_standby": (["site", "module", "period", "day"], None),
     "commissioning_power": (SITE_DAY, _table(commissioning.commissioning_power)),
     "commissioning_path": (["site", "item", "period", "day"], _table(commissioning.commissioning_path)),
     "commissioning_hall": (["site", "cooling", "period", "day"], _table(commissioning.commissioning_hall)),
