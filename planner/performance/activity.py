@@ -15,7 +15,12 @@ import pandas as pd
 
 from planner.performance.candidates import ENGINE_COLUMNS
 from planner.performance.deployment import compute_path, deployments, join_facts, missing_facts
-from planner.performance.memory import read_bytes_per_sequence, state_bytes_per_sequence
+from planner.performance.memory import (
+    kv_bytes_per_chip,
+    read_bytes_per_sequence,
+    state_bytes_per_sequence,
+    weight_bytes_per_chip,
+)
 from planner.performance.roofline import weight_read_bytes
 from planner.performance.roofline_constants import RooflineConstants
 
@@ -34,6 +39,7 @@ POINT_COLUMNS = [
 ]
 WORK = ["prompt_compute_s", "answer_compute_s", "answer_memory_s"]
 """Seconds of a replica that one request's work takes at full arithmetic peak and at full bandwidth."""
+OF_A_REPLICA = ["computed_tokens", "memory_used_fraction"]
 ACTIVITY = ["prefill_compute_fraction", "decode_compute_fraction", "decode_memory_fraction"]
 
 
@@ -44,10 +50,11 @@ def with_work(
     shapes: pd.DataFrame,
     constants: RooflineConstants,
 ) -> pd.DataFrame:
-    """Return the points with ``WORK`` and computed_tokens of a request, NaN where the point says too little.
+    """Return the points with ``WORK``, computed_tokens of a request and memory_used_fraction; NaN where not known.
 
     prompt compute = 2 * active parameters * computed prompt tokens / (chips * peak)
     answer compute = 2 * active parameters * generated tokens / (chips * peak)
+    memory used    = (weights + buffers + requests in flight * their cache at the mean context) / memory, at most all
     answer memory  = generated tokens / concurrency * (weights touched + KV of the batch) / (chips * bandwidth)
 
     Parameters
@@ -60,7 +67,7 @@ def with_work(
     joined = _facts(points, tables, engines, shapes)
     stated = joined[["requests_per_s", "generated_tokens", "uncached_tokens"]].notna().all(axis=1)
     known = (missing_facts(joined).eq("") & stated).to_numpy()
-    result = points.assign(**dict.fromkeys([*WORK, "computed_tokens"], np.nan))
+    result = points.assign(**dict.fromkeys([*WORK, *OF_A_REPLICA], np.nan))
     if not known.any():
         return result
     rows = joined[known]
@@ -74,8 +81,16 @@ def with_work(
     cached = read_bytes_per_sequence(deployment, context) + 2.0 * state_bytes_per_sequence(deployment)
     moved = generated / batch * (weights + batch[:, None] * cached)[:, 0]
     bandwidth = (deployment.chips * deployment.bandwidth)[:, 0]
-    values = (flops * prompt / compute, flops * generated / compute, moved / bandwidth, prompt + generated)
-    for name, value in zip([*WORK, "computed_tokens"], values, strict=True):
+    held = weight_bytes_per_chip(deployment) + constants.memory_overhead_bytes
+    held = (held + batch[:, None] * kv_bytes_per_chip(deployment, context)) / deployment.memory
+    values = (
+        flops * prompt / compute,
+        flops * generated / compute,
+        moved / bandwidth,
+        prompt + generated,
+        np.minimum(held[:, 0], 1.0),
+    )
+    for name, value in zip([*WORK, *OF_A_REPLICA], values, strict=True):
         result.loc[result.index[known], name] = value
     return result
 

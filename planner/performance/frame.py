@@ -99,6 +99,7 @@ TAKEN_COLUMNS = [
     "prefill_compute_fraction",
     "decode_compute_fraction",
     "decode_memory_fraction",
+    "memory_used_fraction",
     "ttft_ms",
     "tpot_ms",
     "e2e_ms",

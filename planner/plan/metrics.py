@@ -1,6 +1,7 @@
 """Metrics of the plan, with the definitions of the field.
 
-Reading order: ``totals`` (what they are made of), ``workload_metrics``, ``fleet_metrics``, ``bands``, ``priorities``.
+Reading order: ``totals`` (what they are made of), ``workload_metrics``, ``engine_metrics``, ``fleet_metrics``,
+``bands``, ``priorities``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from planner.coefficients import Coefficients
 from planner.inputs import Scenario
 from planner.plan.attribution import REQUESTS, TOKENS
 from planner.plan.bands import band_metrics
+from planner.plan.engine_metrics import engine_metrics
 from planner.plan.fleet_metrics import energy_metrics, fleet_metrics, footprint_metrics, own_output
 from planner.plan.metric_rows import MetricRow, over_horizon, ratio
 from planner.plan.priorities import priority_metrics
@@ -53,6 +55,7 @@ def metric_frame(
     rows = _throughput(c, tokens) if TOKENS in counted else []
     rows += _request_rate(c, tokens) if REQUESTS in counted else []
     rows += workload_metrics(c, frames)
+    rows += engine_metrics(scenario, c, frames)
     rows += band_metrics(frames)
     rows += priority_metrics(c, frames)
     rows += fleet_metrics(c, frames)

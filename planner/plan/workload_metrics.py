@@ -33,6 +33,7 @@ def workload_metrics(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> lis
         scope = str(name)
         counting = group[group["phase"] != "prefill"]
         rows += _rates(scope, c.workloads.loc[name])
+        rows += _cache_hits(scope, group, c, points)
         rows += _latencies(scope, counting, points, frames)
         rows.append(_sla_concurrency(scope, counting, points, frames))
         rate = counting.groupby(["period", "block"])["requests_per_s"].sum()
@@ -44,12 +45,23 @@ def workload_metrics(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> lis
 
 def _rates(scope: str, about: pd.Series) -> list[MetricRow]:
     success = float(about["success_fraction"])
-    hits = "cached prompt tokens / prompt tokens (input)"
     return [
         over_horizon("success rate", scope, success, "fraction", "successful / total requests"),
         over_horizon("error rate", scope, 1.0 - success, "fraction", "failed / total requests"),
-        over_horizon("prefix cache hit rate", scope, about["cached_input_fraction"], "fraction", hits),
     ]
+
+
+def _cache_hits(scope: str, group: pd.DataFrame, c: Coefficients, points: pd.DataFrame) -> list[MetricRow]:
+    """Return the hit rate at which the plan's points run, by prompt tokens: the point's, else the workload's own."""
+    prompts = group[group["phase"] != "decode"]
+    lengths = c.shapes.set_index(["workload", "shape"])["input_tokens"]
+    tokens = lengths.reindex(pd.MultiIndex.from_frame(prompts[["workload", "shape"]])).to_numpy(float)
+    weight = prompts["weight"].to_numpy(float) * tokens
+    stated = float(c.workloads["cached_input_fraction"][scope])
+    hits = prompts["point"].map(points["cache_hit_fraction"]).astype(float).fillna(stated).to_numpy()
+    rate = float(np.average(hits, weights=weight)) if weight.sum() else stated
+    definition = "prompt tokens found in the cache / prompt tokens, at the operating points in use"
+    return [over_horizon("prefix cache hit rate", scope, rate, "fraction", definition)]
 
 
 def _latencies(

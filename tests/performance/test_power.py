@@ -96,6 +96,8 @@ def test_activity_is_what_the_rate_implies():
     assert found["prefill_compute_fraction"] == pytest.approx(flops * 1000 / 0.25)
     assert found["decode_compute_fraction"] == pytest.approx(flops * 200 / 0.75)
     assert found["decode_memory_fraction"] == pytest.approx(moved / 0.75, rel=1e-6)
+    weights = 2e9 * tables["models"].set_index("model").loc["Llama-3.1-8B", "parameters_total_b"]
+    assert found["memory_used_fraction"] == pytest.approx((weights + 50 * 1_100 * 131_072) / 80e9)
     stranger = points.assign(model="unheard of")
     nobody = with_activity(with_work(stranger, tables, engines, shapes, neutral_constants()))
     assert nobody[ACTIVITY].isna().all(axis=None)

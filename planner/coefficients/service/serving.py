@@ -28,7 +28,7 @@ def run_options(
     Returns
     -------
     DataFrame: point, site, cooling, workload, shape, ttft_class, product, engine, engine_option, clock,
-    phase, replicas_per_unit, requests_per_s,
+    phase, replicas_per_unit, requests_per_s, held_prefill_fraction (share of busy time in prefill at the held clock),
     peak_ratio (installed per busy unit), added_kw (busy minus idle), effective_mtok_per_request,
     generated_mtok_per_request.
     """
@@ -53,6 +53,7 @@ def run_options(
     own = (options["includes"] != "hosted").to_numpy()
     result = options.assign(
         requests_per_s=options["requests_per_s"] * frequency / (1.0 + options["retry_fraction"]),
+        held_prefill_fraction=in_prefill * frequency,
         peak_ratio=share * options["sizing_input_ratio"] + (1.0 - share) * options["sizing_output_ratio"],
         added_kw=np.where(own, np.maximum(busy - options["idle_kw"], 0.0), 0.0),
     )
@@ -78,6 +79,7 @@ def run_options(
         "phase",
         "replicas_per_unit",
         "requests_per_s",
+        "held_prefill_fraction",
         "peak_ratio",
         "added_kw",
         "effective_mtok_per_request",

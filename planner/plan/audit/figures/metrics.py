@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.plan.audit.figures.engine_metrics import engine_metrics
 from planner.plan.audit.figures.fleet_metrics import resource_metrics, site_metrics, unit_metrics
 from planner.plan.audit.figures.metric_rows import EVERY, KEY, PER, WITHOUT_LENGTHS, Metric, whole
 from planner.plan.audit.figures.service_metrics import (
@@ -77,6 +78,7 @@ def metric_table(books: Accounts) -> pd.DataFrame:
     rows = [
         *output_rates(books, counted),
         *workload_metrics(books),
+        *engine_metrics(books),
         *band_metrics(books),
         *priority_metrics(books),
         *unit_metrics(books),

@@ -62,20 +62,27 @@ def _by_period(metric: str, scope: str, made: pd.Series, seconds: pd.Series, uni
 def workload_metrics(books: Accounts) -> list[Metric]:
     """Return the metrics of each workload that something runs for.
 
-    success, cache hits: as the workload states them;  latencies and pass rates: mean over the points in use by
-    requests;  fluctuation: (most - least) / mean of requests/s over the blocks in which it runs;  SLA-compliant
-    concurrency: see ``_in_flight``.
+    success: as the workload states it;  cache hits: by prompt tokens, of the points in use, else as the workload states
+    them;  latencies and pass rates: mean over the points in use by requests;  fluctuation: (most - least) / mean of
+    requests/s over the blocks in which it runs;  SLA-compliant concurrency: see ``_in_flight``.
     """
     serving, points = books["serving"], books["points"].drop_duplicates("point").set_index("point")
     serving = serving.assign(weight=serving["requests_per_s"] * books.hours_of(serving))
     about = books.facts.workloads
+    lengths = (
+        books.facts.table("shapes", "workload").set_index("shape", append=True)["input_tokens"].astype(float)
+    )
     rows: list[Metric] = []
     for name, run in serving.groupby("workload", sort=False):
         scope, output = str(name), run[run["phase"].ne("prefill")]
         success = float(about["success_fraction"][name])
         rows.append(whole("success rate", scope, success, "fraction"))
         rows.append(whole("error rate", scope, 1.0 - success, "fraction"))
-        hits = float(about["cached_input_fraction"][name])
+        prompts = run[run["phase"].ne("decode")]
+        found = at(points["cache_hit_fraction"], prompts, ["point"]).astype(float)
+        own = float(about["cached_input_fraction"][name])
+        sent = prompts["weight"] * at(lengths, prompts, ["workload", "shape"]).fillna(0.0)
+        hits = weighted_mean(found.where(found.notna(), own), sent) if sent.sum() else own
         rows.append(whole("prefix cache hit rate", scope, hits, "fraction"))
         point = at(points, output, ["point"])
         for column, (metric, unit) in MEANS.items():
