@@ -120,6 +120,14 @@ def test_a_candidate_that_did_not_join_is_named_as_such():
     assert "name it in settings catalog_sites" in fault.message
 
 
+def test_beside_settings_that_cannot_be_read_the_shipped_candidates_are_what_is_known():
+    power = [{"site": name, "from_date": "2027-01-01", "usable_kw": 1} for name in ("a", "nowhere")]
+    _, _, view = merged({"site_power": power}, {"sites": SHIPPED_SITES})
+    (fault,) = check_references(view, settings_readable=False)
+    assert (fault.value, "none is known" in fault.message) == ("nowhere", False)
+    assert all(repr(row["site"]) in fault.message for row in SHIPPED_SITES)
+
+
 def test_a_shipped_row_changed_by_an_override_is_placed_at_the_override():
     tables, _, _ = merged({}, {"fx": [fx("USD", 1), fx("EUR", 1.1)]})
     _, overrides, _ = split_overrides(["fx/EUR/usd_per_unit=1.3"])

@@ -42,7 +42,9 @@ def unknown_keys(view: View, located: Located, column: Column, settings_readable
     unknown = [(at, word) for at, word in words if word not in here and located.own[at]]
     wide = set(shipped.frame[target_column].dropna()) if unknown and shipped is not None else set()
     if not settings_readable and TABLES[table_name].scope == "candidate":
+        # Whatever is shipped may join: it is no fault to name it, and what is near may be meant.
         unknown = [(at, word) for at, word in unknown if word not in wide]
+        here = here | wide
     kind = kind_of(column)
     if kind is not None and unknown:
         names = names_of(kind, target.frame[target_column].dropna(), view.frame("aliases"))
