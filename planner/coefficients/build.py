@@ -107,7 +107,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     demand = demand[kept].reset_index(drop=True)
     runs = serving.run_options(scenario, points, stand, workloads)
     supply = fleet.supply_limits(scenario, periods)
-    busy = order_terms.useful_units(runs, deferral.most_served(demand, waiting), shapes, stand)
+    busy = order_terms.useful_units(runs, deferral.most_served(demand, waiting), shapes, stand, points.caps)
     useful = spares.with_spares(scenario, busy)
     whole = rents.loc[rents["rent_step"] != "hour", [*fleet.STAND, "period"]]
     throughout = pd.concat([installed, whole], ignore_index=True)
@@ -203,7 +203,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         bridging=bridge,
         colocation=colo,
         deferrable=waiting,
-        spares=spares.spare_levels(scenario, stand, throughout, busy, points.caps),
+        spares=spares.spare_levels(scenario, stand, throughout, busy),
         cap_curves=points.caps,
         pools=first_pools(points, runs, routes, demand, workloads),
     )

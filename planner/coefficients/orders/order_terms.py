@@ -25,14 +25,24 @@ TIERS = [
 TIER_REACH = ["offer", "tier", "period", "counted_period"]
 
 
+LOWEST_CAP = 0.02
+"""Caps are not listed below this; see ``performance.pool_caps``."""
+
+
 def useful_units(
-    runs: pd.DataFrame, demand: pd.DataFrame, shapes: pd.DataFrame, stand: pd.DataFrame
+    runs: pd.DataFrame, demand: pd.DataFrame, shapes: pd.DataFrame, stand: pd.DataFrame, caps: pd.DataFrame
 ) -> pd.Series:
     """Return, by product, a number of units that no plan can use more of at once.
 
     All demand of the busiest block served by that product alone, each shape at its worst point, both phases where
-    they run apart, over the least availability of a unit. More units than that serve nothing; it bounds what an
+    they run apart, over the least availability of a unit and over what its pools may carry at least: a pool at its
+    lowest cap holds that many more units for the same work. More units than that serve nothing; it bounds what an
     order of the product can be good for.
+
+    Parameters
+    ----------
+    caps
+        What pools may carry by size (``PointSet.caps``); empty where every workload states its allowance for waiting.
     """
     worst = runs.assign(busy=runs["peak_ratio"] / runs["requests_per_s"])
     worst = worst.groupby(["product", "workload", "shape", "phase"])["busy"].max()
@@ -44,7 +54,11 @@ def useful_units(
     busy = (table["busy"] * table["rate"]).groupby([table["product"], table["period"], table["block"]]).sum()
     most = busy.groupby("product").max()
     up = stand.groupby("product")["availability_fraction"].min()
-    return np.ceil(most / up.reindex(most.index).clip(lower=1e-3)).rename("units")
+    held = most / up.reindex(most.index).clip(lower=1e-3)
+    if not caps.empty:
+        lowest = caps.groupby("product")["utilisation_cap_fraction"].min()
+        held = held / lowest.reindex(most.index).fillna(1.0).clip(lower=LOWEST_CAP)
+    return np.ceil(held).rename("units")
 
 
 def order_terms(

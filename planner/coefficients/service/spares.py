@@ -37,8 +37,6 @@ SPOT = "spot"
 """Mode of what may be taken away at any time: it adds to what is there, and stands by for nothing."""
 NAMED = 8
 STEP = 0.25
-LOWEST_CAP = 0.02
-"""Caps are not listed below this; see ``performance.pool_caps``."""
 
 
 def down_fraction(products: pd.DataFrame) -> pd.Series:
@@ -93,7 +91,7 @@ def with_spares(scenario: Scenario, useful: pd.Series) -> pd.Series:
 
 
 def spare_levels(
-    scenario: Scenario, stand: pd.DataFrame, held: pd.DataFrame, useful: pd.Series, caps: pd.DataFrame
+    scenario: Scenario, stand: pd.DataFrame, held: pd.DataFrame, useful: pd.Series
 ) -> pd.DataFrame:
     """Return SPARES: for every pool and period with units held throughout, what each number of spares is enough for.
 
@@ -108,9 +106,7 @@ def spare_levels(
     held
         offer, site, cooling, period of units ordered, owned or rented for the period.
     useful
-        Most units of a product that are busy at once in any plan.
-    caps
-        What pools may carry by size: a pool at the lowest cap holds that much more for the same work.
+        Most units of a product that any plan needs at once, its pools at their lowest cap.
     """
     confidence = scenario.settings.spare_confidence_fraction
     if confidence is None or held.empty:
@@ -118,12 +114,9 @@ def spare_levels(
     kept = stand.loc[stand["mode"] != SPOT, ["offer", "site", "cooling", "product"]]
     pools = held.merge(kept, on=["offer", "site", "cooling"])[[*POOL, "period"]].drop_duplicates()
     down = down_fraction(scenario.tables["products"].set_index("product"))
-    lowest = (
-        pd.Series(dtype=float) if caps.empty else caps.groupby("product")["utilisation_cap_fraction"].min()
-    )
     rows = []
     for product in pools["product"].unique():
-        most = math.ceil(useful.get(product, 0.0) / max(lowest.get(product, 1.0), LOWEST_CAP))
+        most = math.ceil(useful.get(product, 0.0))
         table = _table(float(down[product]), confidence, most)
         rows += [(product, spares, enough) for spares, enough in table if down[product] > 0.0]
     table = pd.DataFrame(rows, columns=["product", "spare_units", "needed_units"])
