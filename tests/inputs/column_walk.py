@@ -41,6 +41,7 @@ REFUSALS = (
     "a purchase includes only",
     "a purchase is priced per unit",
     "spot units are hosted",
+    "give exactly one of",
 )
 """What check says of a cell, or of two of which one must be blank, that rows of the kind do not have."""
 
@@ -53,6 +54,8 @@ READ_BY_CHECK = (
     "tiers of a charge of kind demand count",
     "needed for an amount per kW",
     "is the provider's own cooling",
+    "needed, because beyond is",
+    "must be 1",
 )
 """What check says of a cell that it alone reads: a name, or a number that decides what another may say."""
 
@@ -102,7 +105,7 @@ class Stage:
     tables: Mapping[str, list[Row]]
     settings: tuple[Mapping[str, Any], ...] = ({},)
     upto: str = "plan"
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    words: Mapping[str, tuple[str | float, ...]] = field(default_factory=dict)
     """Words to try first in a column of text, by table.column: those that other rows of the stage know."""
     _bases: dict[int, Base] = field(default_factory=dict)
     _accepted: set[Any] = field(default_factory=set)
@@ -266,7 +269,10 @@ def outcome(stage: Stage, table: str, row: int, name: str, value: Any) -> str:
             text = str(error)
             if refuses(text):
                 return "refused"
-            if tells_kind(table, name):
+            places = {found.group(1) for line in text.splitlines() if (found := re.match(r"(\w+) row", line))}
+            if tells_kind(table, name) or name in TABLES[table].key or places - {table}:
+                return "said by check"  # another row asks for what the cell said before
+            if any(words in text for words in READ_BY_CHECK):
                 return "said by check"
             seen = f"fault: {text[:160]}"
             continue

@@ -10,6 +10,7 @@ from __future__ import annotations
 import pytest
 from column_bills import BILLS
 from column_limits import LIMITS as STANDING_ALONE
+from column_once import HOURS, MONTH
 from column_places import PLACES as IN_PLACES
 from column_proof import Step, prove, shown_by
 from column_service import SERVICE
@@ -36,6 +37,12 @@ WALKS = {
     **dict.fromkeys(["failure_cases", "incentives", "resource_limits"], (Step(STANDING_ALONE, 8),)),
     **dict.fromkeys(["tariffs", "wholesale"], (Step(BILLS),)),
     **dict.fromkeys(["regions", "climate", "power_chains"], (Step(IN_PLACES, 6),)),
+    "profiles": (Step(IN_PLACES, 2),),
+    "demand": (Step(SERVICE, 3),),
+    "quotas": (Step(SERVICE), Step(SERVICE, 3, singly=True)),
+    **dict.fromkeys(["fx", "sources", "aliases"], (Step(MONTH, 2, singly=True),)),
+    **dict.fromkeys(["api_offers", "depreciation"], (Step(MONTH, 8, singly=True),)),
+    "periods": (Step(MONTH, singly=True), Step(HOURS, singly=True)),
     "site_pue": (Step(IN_PLACES, 8),),
     "cooling": (Step(IN_PLACES, 6), Step(IN_PLACES, 1, singly=True)),
 }
@@ -44,16 +51,14 @@ WALKS = {
 UNREAD = [name for name, table in TABLES.items() if table.read_by]
 """Tables that no plan reads, which check says of the first row a scenario states."""
 
-OF_KINDS = "no stage has a row of every kind yet"
-OF_ALL = "one row changes everything: each cell takes a model of its own"
 NOT_YET = {
-    **dict.fromkeys(["roofline_constants", "statistic_factors", "periods", "fx"], OF_ALL),
-    **dict.fromkeys(
-        ["sources", "aliases"], "names sources or spellings: read by reports and checks of names"
-    ),
-    **dict.fromkeys(["depreciation", "api_offers", "quotas", "egress_prices", "service_classes"], OF_KINDS),
-    **dict.fromkeys(["products", "workloads", "shapes", "demand"], OF_KINDS),
-    "profiles": OF_KINDS,
+    "roofline_constants": "one row changes everything: each of sixty takes operating points of its own",
+    "statistic_factors": "one row changes everything: each cell takes operating points of its own",
+    "egress_prices": "its rows hang on two regions: tried singly, its stage needs a plan",
+    "service_classes": "how long work may wait counts in a model only, and its stage ends at operating points",
+    "products": "no stage has a rack too dense for its hall; the vendor of a product is read by nothing",
+    "workloads": "a copy without the share that a loss leaves has nothing to serve it",
+    "shapes": "prompt lengths of opaque work are read by nothing that a model shows",
 }
 """Tables of which not every column is proven for every kind of row, and why not."""
 
