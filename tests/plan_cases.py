@@ -868,6 +868,7 @@ BESIDE_THEIR_CASES = {
     *("retired_units", "resold_units", "cost resale"),
     *("api_admissible", "api_allowance", "cost api_tokens"),
     *("waterfall_hours", "waterfall"),
+    "spot_share",
     "data_residency",
     *("concentration", "source_count", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),

@@ -30,6 +30,7 @@ from planner.formulation import (
     site_constraints,
     source_constraints,
     spare_constraints,
+    spot_constraints,
     standby_constraints,
     vendor_constraints,
 )
@@ -55,6 +56,7 @@ FAMILIES: Mapping[str, Family] = {
         deferral_constraints.deferral_window,
         replica_constraints.whole_replicas,
         replica_constraints.replica_units,
+        spot_constraints.spot_share,
         spare_constraints.spare_units,
         spare_constraints.spare_table,
         spare_constraints.spare_choice,

@@ -36,6 +36,7 @@ PRICED = (
     "vendor_supply",
     "vendor_hourly_supply",
     "capacity",
+    "spot_share",
     "spare_units",
     "api_allowance",
     "concentration",

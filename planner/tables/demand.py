@@ -63,6 +63,11 @@ SERVICE_CLASSES = Table(
             "share of time the service answers; stated only: a plan sizes by the failures of products",
             required=True,
         ),
+        fraction(
+            "spot_fraction",
+            "most of a workload's units that may be on spot, whose provider takes them away at short notice; 0 = none; "
+            "blank = all",
+        ),
         number(
             "deferral_h",
             "h",

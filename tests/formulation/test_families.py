@@ -90,6 +90,14 @@ RANKED = {"priority_first", "priority_next"}
 """Families of priorities: code is half optional and comes before chat."""
 
 
+STAYING = {"spot_share"}
+"""Families of what may not stand on spot: a quarter of chat may, all of code."""
+
+
+def staying():
+    return tiny(workloads=tiny().workloads.assign(spot_fraction=[0.25, np.nan]))
+
+
 def ranked():
     workloads = tiny().workloads.assign(
         must_serve_fraction=[0.8, 0.5], priority=[2, 1], unranked_fraction=[0.25, np.nan]
@@ -108,6 +116,8 @@ def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
             case = tiny(**standby_terms())
         elif name in SPARED:
             case = tiny(**spare_terms())
+        elif name in STAYING:
+            case = staying()
         elif name in AWARDED:
             case = tiny(**incentive_terms())
         else:
@@ -245,7 +255,13 @@ def test_capacity_holds_more_units_for_a_pool_that_may_carry_less(case, columns)
 def test_the_whole_model_holds_the_families_in_reading_order(case):
     both = ranked()
     model = build_model(
-        replace(case, spans=SPANS, settings=both.settings, workloads=both.workloads, **OPENINGS)
+        replace(
+            case,
+            spans=SPANS,
+            settings=both.settings,
+            workloads=both.workloads.assign(spot_fraction=[0.25, np.nan]),
+            **OPENINGS,
+        )
     )
     assert [block.family for block in model.problem.rows] == list(FAMILIES)
     bare = build_model(tiny(budgets=case.budgets.iloc[:0], supply=case.supply.iloc[:0]))
@@ -261,6 +277,7 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
         | SPARED
         | {"module_standby", "standby_kept"}
         | AWARDED
+        | STAYING
     )
 
 

@@ -81,6 +81,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             service_checks.decode_balance,
             service_checks.capacity,
             service_checks.whole_replicas,
+            spare_checks.spot_share,
             spare_checks.spare_confidence,
             pool_checks.utilisation_caps,
             pool_checks.pool_latency,

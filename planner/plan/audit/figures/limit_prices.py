@@ -21,7 +21,7 @@ from planner.plan.audit.money import api_costs, cost_checks
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.orders import fleet_checks, order_checks, vendor_capacity
 from planner.plan.audit.report import Check, compare
-from planner.plan.audit.service import service_checks
+from planner.plan.audit.service import service_checks, spare_checks
 
 FIXED, LONG_RUN = "fixed_fleet", "long_run"
 """Prices with the whole units of the plan held, and with divisible ones."""
@@ -91,6 +91,7 @@ LIMITS: Mapping[str, tuple[list[str], Rows | None]] = {
     "vendor_supply": (["limit", "period"], _by_period),
     "vendor_hourly_supply": (["limit", "period", "block"], _table(vendor_capacity.vendor_supply)),
     "capacity": (POOL_BLOCK, _table(service_checks.capacity)),
+    "spot_share": (POOL_BLOCK, _table(spare_checks.spot_share)),
     # The spares that stand by for a pool are chosen among whole numbers: what is left of them is no slack.
     "spare_units": (POOL_BLOCK, None),
     "api_allowance": (["api_offer", "period"], _table(api_costs.api_allowance)),

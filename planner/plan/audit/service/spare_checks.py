@@ -1,4 +1,4 @@
-"""Spares by probability, counted again: of the units held enough are up as surely as the scenario asks."""
+"""Spares by probability and units on spot, counted again: enough are up, and stay, as surely as is asked."""
 
 from __future__ import annotations
 
@@ -14,6 +14,28 @@ from planner.units import HOURS_PER_DAY, HOURS_PER_YEAR
 POOL = ["product", "site", "cooling", "period"]
 ROUNDING = 1e-6
 """A unit counts as whole within this."""
+
+
+def spot_share(books: Books) -> Check:
+    """Return the check that what may not stand on spot has units there that are not on spot, in every block.
+
+    left  = sum of (1 - share that may be on spot) * peak ratio / cap * busy units
+    right = sum of units not on spot * share of time one is there
+    """
+    serving, block = books.serving, [*POOL, "block"]
+    may = books.facts.workloads["spot_fraction"].astype(float).reindex(serving["workload"]).fillna(1.0)
+    cap = books["serving"].get("utilisation_cap_fraction", 1.0)
+    kept = (1.0 - may.to_numpy(float)) * serving["peak_ratio"] / cap * serving["units_running"]
+    left = total(kept, serving, block)
+    blocks = books.hours.reset_index()[["period", "block"]]
+    whole = books.fleet[~books.fleet["hourly"]].merge(blocks, on="period")
+    names = [*block, "mode", "units", "availability_fraction"]
+    held = pd.concat([whole[names], books.hourly[names]], ignore_index=True)
+    held = held[held["mode"].ne("spot")]
+    right = total(held["units"] * held["availability_fraction"], held, block)
+    rows = left[left > 0.0].rename("left").to_frame()
+    rows["right"] = right.reindex(rows.index).fillna(0.0)
+    return compare("spot_share", "spot_share", rows.reset_index(), "<=")
 
 
 def spare_confidence(books: Books) -> Check:
