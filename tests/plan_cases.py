@@ -882,6 +882,7 @@ BESIDE_THEIR_CASES = {
     "cost property_tax",
     "cost hall_retrofit",
     *("priority_shares", "priority_order"),
+    "quality_gates",
     *("utilisation_caps", "pool_latency"),
     *(
         "instalments",

@@ -36,6 +36,10 @@ EXAMPLES = {
         f"planner import vllm-bench c64.json {ONE_H100} --model Llama-3.1-8B --engine vllm-bf16 "
         "--cache-hit-fraction 0 -o vllm-rows",
     ),
+    "lm-eval": (
+        "planner import lm-eval results.json --model Llama-3.1-8B --engine vllm-fp8 -o scores",
+        "planner import lm-eval results.json --model Llama-3.1-8B --precision bf16 --reference yes -o baseline",
+    ),
     "focus": (
         "planner import focus bill.csv -o paid",
         "planner import focus bill.csv --products 'p5.48xlarge=H100 8x cloud' --term-months 12 -o paid-by-chip",

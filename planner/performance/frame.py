@@ -109,6 +109,7 @@ TAKEN_COLUMNS = [
     "slots",
     "latency_pass_fraction",
     "quality_pass_fraction",
+    "evaluations",
     "prefill_kw",
     "decode_kw",
     "unit_kw",

@@ -32,6 +32,7 @@ from planner.performance.option_points import option_points
 from planner.performance.options import measured_speculation, tied_to_measured
 from planner.performance.pool_caps import POOL, clock_ratios, pool_caps
 from planner.performance.power import mixed_kw, phase_kw
+from planner.performance.quality import with_quality
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.performance.routes import route_budgets
 from planner.performance.select import (
@@ -79,6 +80,8 @@ def operating_points(scenario: Scenario) -> PointSet:
     frames = [frame.reindex(columns=columns) for frame in provided if len(frame)]
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
     candidates = with_memory_bound(candidates)
+    unserved = without_served(estimates_refused, candidates)
+    candidates, barred = with_quality(candidates, scenario)
     candidates = with_errors(
         candidates, scenario.tables, rates.anchoring.evidence, rates.lowered_deviations, constants
     )
@@ -104,10 +107,9 @@ def operating_points(scenario: Scenario) -> PointSet:
     clocks = clocks_in_use(scenario)
     caps = pool_caps(chosen, shapes, budgets, factors, clocks, constants)
     kept, dominated = undominated(at_largest(chosen, caps, clocks), products)
-    unserved = without_served(estimates_refused, candidates)
-    refused = [stated_refused, measured_refused, pair_refused, unserved, options_refused, database.refused]
-    refused = [*refused, unkept, dominated]
-    named, classified = _named(kept), _classified(routes, budgets)
+    refused = [barred.assign(ttft_class=""), stated_refused, measured_refused, pair_refused]
+    refused = [*refused, unserved, options_refused, database.refused, unkept, dominated]
+    named, classified = _named(kept), _classified(routes, budgets, all_barred(barred, candidates))
     return PointSet(named, _refusals(refused, shapes), classified, of_pools(caps, named))
 
 
@@ -178,6 +180,18 @@ def without_served(refused: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFr
     return refused[~pd.MultiIndex.from_frame(refused[keys]).isin(served)]
 
 
+def all_barred(barred: pd.DataFrame, left: pd.DataFrame) -> pd.Series:
+    """Return why nothing is left of workloads whose configurations are all barred: index workload, first reasons."""
+    lost = barred[~barred["workload"].isin(left["workload"])]
+    return lost.groupby("workload")["reason"].agg(
+        lambda said: "; ".join(list(dict.fromkeys(said))[:MOST_SAID])
+    )
+
+
+MOST_SAID = 3
+"""Reasons named of a workload of which every configuration is barred; the refused points have them all."""
+
+
 def _named(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points under unique, readable names, in a fixed order."""
     ordered = points.sort_values(
@@ -220,12 +234,15 @@ def _refusals(frames: list[pd.DataFrame], shapes: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(complete, ignore_index=True).drop_duplicates(ignore_index=True)
 
 
-def _classified(routes: pd.DataFrame, budgets: pd.DataFrame) -> pd.DataFrame:
+OVERDUE = "no operating point keeps the latency budget left"
+
+
+def _classified(routes: pd.DataFrame, budgets: pd.DataFrame, barred: pd.Series) -> pd.DataFrame:
     """Return the routes with their class; a budget within which nothing serves makes a route inadmissible."""
     joined = routes.merge(budgets, on=["workload", "ttft_budget_ms", "e2e_budget_ms"], how="left")
     joined["ttft_class"] = joined["ttft_class"].fillna("")
     unserved = joined["admissible"] & joined["ttft_class"].eq("")
     return joined.assign(
         admissible=joined["admissible"] & ~unserved,
-        reason=joined["reason"].mask(unserved, "no operating point keeps the latency budget left"),
+        reason=joined["reason"].mask(unserved, [barred.get(name, OVERDUE) for name in joined["workload"]]),
     )[ROUTE_COLUMNS]

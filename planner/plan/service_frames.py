@@ -72,14 +72,15 @@ def serving_frame(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> 
 
 
 def api_frame(c: Coefficients, columns: ColumnIndex, values: np.ndarray) -> pd.DataFrame:
-    """Return what is sent to token services: requests/s, Mtok and cost by offer, workload, shape, region, block."""
+    """Return what is sent to token services by offer, workload, shape, region, block: rate, Mtok, cost, quality."""
     sent = decided(columns, values, "api", "requests_per_s")
-    tokens = api_tokens(c, columns)[["column", "effective_mtok", "generated_mtok", "input_mtok", "cost"]]
-    table = sent.merge(tokens, on="column", validate="one_to_one").drop(columns="column")
     amounts = ["effective_mtok", "generated_mtok", "input_mtok", "cost"]
+    tokens = api_tokens(c, columns)[["column", *amounts, "quality_pass_fraction"]]
+    table = sent.merge(tokens, on="column", validate="one_to_one").drop(columns="column")
     table[amounts] = table[amounts].mul(table["requests_per_s"], axis=0)
     names = ["api_offer", "workload", "shape", "region", "period", "block"]
-    return table.astype(dict.fromkeys(names, "str") | dict.fromkeys(["requests_per_s", *amounts], float))
+    numbers = ["requests_per_s", *amounts, "quality_pass_fraction"]
+    return table.astype(dict.fromkeys(names, "str") | dict.fromkeys(numbers, float))
 
 
 def placement_frame(c: Coefficients, flows: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from planner.inputs import Scenario
+from planner.inputs.evaluations import CONFIGURATION, judged, with_references
 from planner.inputs.located import cell_text
 from planner.tables import TABLES
 
@@ -54,6 +55,7 @@ def used_rows(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> Iterato
             found["roofline_constants"] = found["roofline_constants"].iloc[:0]
         found["operating_points"] = _points(scenario, frames)
         found["supply"] = _confirmed(scenario, frames)
+        found["evaluations"] = _evaluated(scenario, frames)
         if all(name in taken and len(taken[name]) == len(rows) for name, rows in found.items()):
             break
         taken = found
@@ -95,6 +97,17 @@ def _confirmed(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.Dat
     ordered = pd.MultiIndex.from_frame(frames["orders"][["offer", "period"]])
     supply = scenario.tables["supply"]
     return supply[pd.MultiIndex.from_frame(supply[["offer", "period"]]).isin(ordered)]
+
+
+def _evaluated(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the evaluations that gates judged what runs by, and the references these are compared with."""
+    parts = [_running(frames), *([frames["api"]] if "api" in frames else [])]
+    running = pd.concat([part.reindex(columns=CONFIGURATION).astype(object) for part in parts])
+    model = scenario.tables["workloads"].set_index("workload")["model"]
+    names = judged(scenario, running.assign(model=running["workload"].map(model)))["evaluation"].dropna()
+    rows = with_references(scenario.tables["evaluations"])
+    names = pd.concat([names, rows.loc[rows["evaluation"].isin(names), "reference_evaluation"].dropna()])
+    return scenario.tables["evaluations"][scenario.tables["evaluations"]["evaluation"].isin(names)]
 
 
 def _points(scenario: Scenario, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -67,6 +67,7 @@ def _cache_hits(scope: str, group: pd.DataFrame, c: Coefficients, points: pd.Dat
 def _latencies(
     scope: str, counting: pd.DataFrame, points: pd.DataFrame, frames: Mapping[str, pd.DataFrame]
 ) -> list[MetricRow]:
+    evaluated = _evaluated(counting["point"], points)
     queued = "pools" in frames and frames["pools"]["workload"].eq(scope).any()
     basis = QUEUED_BASIS if queued else SERVICE_BASIS
     weight, rows = counting["weight"].to_numpy(), []
@@ -75,8 +76,18 @@ def _latencies(
         known = ~np.isnan(values)
         if known.any():
             mean = float(np.average(values[known], weights=weight[known]))
-            rows.append(over_horizon(metric, scope, mean, unit, basis))
+            definition = f"{basis}; {evaluated}" if column == "quality_pass_fraction" else basis
+            rows.append(over_horizon(metric, scope, mean, unit, definition))
     return rows
+
+
+def _evaluated(used: pd.Series, points: pd.DataFrame) -> str:
+    """Return in words which engines are evaluated on the model of a workload, and by what."""
+    rows = points.reindex(used.unique())
+    option = rows["engine_option"].where(rows["engine_option"].eq(""), " + " + rows["engine_option"])
+    name = rows["engine"].astype(object).where(rows["engine"].notna(), "stated rates") + option
+    groups = name.groupby(rows["evaluations"].where(rows["evaluations"].ne(""), "not evaluated"), sort=True)
+    return "; ".join(f"{', '.join(sorted(names.unique()))}: {by}" for by, names in groups)
 
 
 def _sla_concurrency(

@@ -22,6 +22,7 @@ from planner.tables import (
     inference,
     money,
     power,
+    quality,
     quotas,
     resilience,
 )
@@ -41,6 +42,7 @@ TABLES: Mapping[str, Table] = {
         energisation,
         bridging,
         demand,
+        quality,
         quotas,
         resilience,
         incentives,

@@ -110,16 +110,17 @@ def served_output(rows: Rows, kind: Output) -> pd.DataFrame:
 
 def bought_output(rows: Rows) -> pd.DataFrame:
     """Return workload, period, output_mtok and passed_mtok of requests sent to token services."""
-    sent = rows.content.frame("api", ["api_offer", "workload", "shape", "period", "block", "requests_per_s"])
+    labels = ["workload", "shape", "period", "block"]
+    sent = rows.content.frame("api", [*labels, "requests_per_s", "quality_pass_fraction"])
     if sent.empty:
         return pd.DataFrame(columns=["workload", "period", "output_mtok", "passed_mtok"])
     blocks = rows.content.frame("blocks", ["period", "block", "hours"])[["period", "block", "hours"]]
     table = sent.merge(blocks, on=["period", "block"], validate="many_to_one")
     shapes = rows.content.table("shapes")[["workload", "shape", "output_tokens"]]
     table = table.merge(shapes, on=["workload", "shape"], validate="many_to_one")
-    offers = rows.content.table("api_offers").set_index("api_offer")
-    quality = table["api_offer"].map(offers["quality_pass_fraction"]).astype(float).fillna(1.0)
     output = (
         table["requests_per_s"] * table["hours"] * SECONDS_PER_HOUR * table["output_tokens"] / TOKENS_PER_MTOK
     )
-    return table[["workload", "period"]].assign(output_mtok=output, passed_mtok=output * quality)
+    return table[["workload", "period"]].assign(
+        output_mtok=output, passed_mtok=output * table["quality_pass_fraction"]
+    )

@@ -22,6 +22,7 @@ BENCHMARKS = {
     "benchmarks.json": "guidellm_benchmarks.json",
     "agg_results.json": "inferencemax_agg.json",
     "pareto.csv": "aiconfigurator_pareto.csv",
+    "results.json": "lm_eval_results.json",
 }
 
 GPU_MIX = {

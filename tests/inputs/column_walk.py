@@ -305,7 +305,7 @@ def outcome(stage: Stage, table: str, row: int, name: str, value: Any) -> str:
 POINT_TABLES = (
     "chips chip_families products models engines engine_options operating_points software_eras roofline_constants "
     "statistic_factors aliases service_classes workloads shapes latency regions cooling power_chains sites offers "
-    "fleet facility_options demand"
+    "fleet facility_options demand evaluations quality_gates"
 )
 
 

@@ -13,6 +13,7 @@ from column_limits import LIMITS as STANDING_ALONE
 from column_once import HOURS, MONTH
 from column_places import PLACES as IN_PLACES
 from column_proof import Step, prove, shown_by
+from column_quality import QUALITY
 from column_service import SERVICE
 from column_speed import SPEED
 from column_stages import FACILITY, ORDERS
@@ -45,6 +46,7 @@ WALKS = {
     "periods": (Step(MONTH, singly=True), Step(HOURS, singly=True)),
     "site_pue": (Step(IN_PLACES, 8),),
     "cooling": (Step(IN_PLACES, 6), Step(IN_PLACES, 1, singly=True)),
+    **dict.fromkeys(["evaluations", "quality_gates"], (Step(QUALITY, 3, singly=True),)),
 }
 """Tables walked one by one, each by the steps that show its cells at least cost."""
 

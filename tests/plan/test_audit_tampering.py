@@ -82,6 +82,7 @@ FRAMES = [
     Tampering("point_rates", "limited", "points", "requests_per_s", times(1.001)),
     Tampering("point_peaks", "limited", "serving", "peak_ratio", times(1.001)),
     Tampering("point_power", "limited", "serving", "added_kw", times(1.001)),
+    Tampering("quality_shares", "split", "points", "quality_pass_fraction", to(0.5)),
     Tampering("point_admissible", "limited", "serving", "phase", to("decode")),
     Tampering("point_admissible", "limited", "serving", "point", to("a faster point")),
     Tampering("point_admissible", "split", "points", "engine", to("another"), {"phase": "decode"}),

@@ -8,6 +8,7 @@ import pandas as pd
 from planner.coefficients.money import currency_ratio
 from planner.coefficients.payments import payment_rows
 from planner.inputs import Scenario
+from planner.inputs.evaluations import judged
 from planner.units import SECONDS_PER_HOUR
 
 API = [
@@ -20,6 +21,7 @@ API = [
     "mtok_per_request",
     "effective_mtok_per_request",
     "generated_mtok_per_request",
+    "quality_pass_fraction",
 ]
 API_LIMITS = ["api_offer", "period", "mtok"]
 
@@ -36,7 +38,8 @@ def api_options(
     Of the workload's model, for shapes with stated lengths, within its latency targets, on sale at the start of the
     period, in its regions. A request costs
     ``input x ((1 - cached - written) x price + cached x cached price + written x write price) + generated x output
-    price`` for every attempt, reasoning included; what it yields is reference output x the service's own quality.
+    price`` for every attempt, reasoning included; what it yields is reference output x the service's own quality, or
+    what a quality gate takes from an evaluation of the service; a gate that it fails bars it.
     """
     offers = scenario.tables["api_offers"]
     if offers.empty:
@@ -56,7 +59,7 @@ def api_options(
         shapes[shapes["share_fraction"] > 0],
         on="workload",
     )
-    table = table[~table["opaque"].astype(bool) & _in_time(table)]
+    table = _admitted(scenario, table[~table["opaque"].astype(bool) & _in_time(table)])
     where = demand[["workload", "region", "period"]].drop_duplicates()
     table = table.merge(where, on="workload")
     start = table["period"].map(periods["start_date"])
@@ -84,7 +87,20 @@ def api_options(
         price_per_request=price * trend,
         mtok_per_request=table["input_mtok_per_request"] + table["generated_mtok_per_request"],
         effective_mtok_per_request=table["reference_mtok_per_request"] * table["quality"],
+        quality_pass_fraction=table["quality"],
     )[API].reset_index(drop=True)
+
+
+def _admitted(scenario: Scenario, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows whose service no quality gate of the workload bars, with the quality that gates find."""
+    rows = table[["workload", "model", "api_offer"]].assign(engine=None, engine_option=None)
+    found, of = judged(scenario, rows), ["workload", "api_offer"]
+    if found.empty:
+        return table
+    key = pd.MultiIndex.from_frame(table[of])
+    barred = key.isin(pd.MultiIndex.from_frame(found.loc[found["reason"].ne(""), of]))
+    quality = found.groupby(of)["quality_fraction"].first().reindex(key).to_numpy(float)
+    return table.assign(quality=table["quality"].where(np.isnan(quality), quality))[~barred]
 
 
 def _in_time(table: pd.DataFrame) -> pd.Series:

@@ -22,6 +22,7 @@ from planner.inputs.importers.guidellm import GUIDELLM
 from planner.inputs.importers.importer import Importer, ImportResult, Option
 from planner.inputs.importers.inference_perf import INFERENCE_PERF
 from planner.inputs.importers.inferencex import INFERENCEX
+from planner.inputs.importers.lm_eval import LM_EVAL
 from planner.inputs.importers.quote_sheet import QUOTES
 from planner.inputs.importers.servegen import SERVEGEN
 from planner.inputs.importers.skypilot import SKYPILOT
@@ -34,7 +35,7 @@ PRICES = (SKYPILOT, FOCUS, QUOTES)
 ENERGY = (DAY_AHEAD, ELECTRICITY_MAPS, AVERT)
 IMPORTERS: Mapping[str, Importer] = {
     importer.name: importer
-    for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER, *PRICES, *ENERGY, *BENCHMARKS)
+    for importer in (GPU_MIX, AZURE_TRACE, SERVEGEN, URDB, WEATHER, LM_EVAL, *PRICES, *ENERGY, *BENCHMARKS)
 }
 
 __all__ = ["IMPORTERS", "ImportResult", "Importer", "Option", "write_import"]

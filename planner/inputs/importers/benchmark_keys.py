@@ -14,7 +14,12 @@ from planner.inputs.names import KINDS, Names, names_of
 from planner.inputs.parse import typed_frame
 from planner.inputs.read import read_tables
 
-TABLES_WITH_KEYS: Mapping[str, str] = {**KINDS, "product": "products"}
+TABLES_WITH_KEYS: Mapping[str, str] = {
+    **KINDS,
+    "product": "products",
+    "engine_option": "engine_options",
+    "api_offer": "api_offers",
+}
 
 
 class UnknownKeyError(Exception):

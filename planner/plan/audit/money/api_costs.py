@@ -34,7 +34,7 @@ def sent(books: Books) -> pd.DataFrame:
     return rows.assign(
         requests=rows["requests_per_s"].astype(float) * books.hours_of(rows) * SECONDS_PER_HOUR,
         fx=books.facts.fx(about["currency"]),
-        quality=about["quality_pass_fraction"].astype(float).fillna(1.0),
+        quality=rows["quality_pass_fraction"].astype(float),
         **{name: about[name] for name in about.columns if name.startswith(("price", "available", "regions"))},
         service_model=about["model"],
         service_ttft_ms=about["ttft_ms"].astype(float),
