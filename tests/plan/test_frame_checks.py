@@ -33,6 +33,8 @@ CELLS = [
     ("peaks", "price_per_kw_month", "frame peaks"),
     ("modules", "kw", "frame modules"),
     ("modules", "energised_date", "frame modules"),
+    ("standby", "carrying", "frame standby"),
+    ("standby", "redundancy", "frame standby"),
     ("power_path", "decides", "frame power_path"),
     ("unpowered", "capital_cost", "frame unpowered"),
     ("commissioning", "unit", "frame commissioning"),
