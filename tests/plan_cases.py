@@ -866,7 +866,7 @@ BESIDE_THEIR_CASES = {
     *("minimum_order", "order_lots"),
     *("tier_units", "tiers_reached", "tier_terms"),
     *("retired_units", "resold_units", "cost resale"),
-    *("api_admissible", "api_allowance", "cost api_tokens"),
+    *("api_admissible", "api_allowance", "api_rows", "cost api_tokens"),
     *("waterfall_hours", "waterfall"),
     "spot_share",
     "data_residency",

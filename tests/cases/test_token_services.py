@@ -166,6 +166,10 @@ def test_the_audit_sees_what_may_not_be_sent_and_what_was_not_paid(little):
     assert not passes("api_admissible", {"api_offers": services.assign(available_until=ended)})
     costs = little["costs"]
     assert not passes("cost api_tokens", costs=costs.assign(amount=costs["amount"] * 1.001))
+    sent = little["api"]
+    for column in ("effective_mtok", "generated_mtok", "input_mtok", "cost"):
+        assert passes("api_rows")
+        assert not passes("api_rows", api=sent.assign(**{column: sent[column] * 1.001}))
     less = little["api"].assign(requests_per_s=1.4)
     assert not passes("demand_balance", api=less)
     assert not passes("effective_tokens", api=less)

@@ -176,6 +176,7 @@ FRAMES = [
     Tampering("effective_tokens", "limited", "tokens", "effective_mtok_discounted", times(1.001)),
     Tampering("effective_tokens", "limited", "serving", "effective_mtok", times(1.001)),
     Tampering("generated_tokens", "limited", "tokens", "generated_mtok", times(1.001)),
+    Tampering("generated_tokens", "split", "serving", "generated_mtok", to(1.0), {"phase": "prefill"}),
     Tampering("input_tokens", "limited", "tokens", "input_mtok", times(1.001)),
     Tampering("served_fraction", "optional", "tokens", "served_fraction", times(1.001)),
     Tampering("yield_factors", "limited", "points", "latency_pass_fraction", to(1.01)),

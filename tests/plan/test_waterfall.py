@@ -123,6 +123,7 @@ def test_every_hour_lets_through_what_is_served_and_held_hours_are_those_of_the_
     ("frame", "column"),
     [
         ("waterfall_hours", "engine"),
+        ("waterfall_hours", "hours"),
         ("waterfall_hours", "demand"),
         ("waterfall_hours", "cluster_fraction"),
         ("waterfall_hours", "nameplate_compute"),

@@ -73,6 +73,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             priority_checks.priority_order,
             api_costs.api_admissible,
             api_costs.api_allowance,
+            api_costs.api_rows,
             quota_checks.quota_cap,
             quota_checks.quota_split,
             quota_checks.quota_demand,

@@ -71,11 +71,11 @@ def _tokens(books: Accounts, check: str, column: str) -> Check:
     made, stated, serving = made_tokens(books), books["tokens"], books["serving"]
     own = total(made[column], made, WORKLOAD_PERIOD)
     served = ["point", "site", "cooling", "period", "block"]
-    output = serving[serving["phase"].ne("prefill")]
     run = made[~made["point"].str.startswith(SERVICE)]
     parts = [
         beside(total(stated[column], stated, WORKLOAD_PERIOD), own).assign(quantity=column),
-        beside(total(output[column], output, served), total(run[column], run, served)).assign(
+        # Prompts on units of their own make no output: theirs is 0.
+        beside(total(serving[column], serving, served), total(run[column], run, served)).assign(
             quantity="serving"
         ),
     ]

@@ -112,3 +112,26 @@ def api_allowance(books: Books) -> Check:
         float
     )
     return compare("api_allowance", "api_allowance", table.assign(right=limit)[limit.notna()], "<=")
+
+
+def api_rows(books: Books) -> Check:
+    """Return the check of tokens and cost of what is sent to services, row by row: Mtok, and currency undiscounted.
+
+    effective, generated, input = requests x Mtok of one;  cost = what ``api_entries`` pays for the row. Tolerance 1e-6.
+    """
+    stated, rows = books.api, sent(books)
+    if stated.empty:
+        return compare("api_rows", "api", pd.DataFrame(columns=["left", "right"]), "==")
+    own = {
+        "effective_mtok": rows["requests"] * rows["reference_mtok"] * rows["quality"],
+        "generated_mtok": rows["requests"] * rows["generated_mtok"],
+        "input_mtok": rows["requests"] * rows["input_mtok"],
+        "cost": api_entries(books)["amount"].set_axis(stated.index),
+    }
+    labels = stated[["api_offer", "workload", "shape", "region", "period", "block"]]
+    parts = [
+        labels.assign(quantity=name, left=stated[name].astype(float), right=values)
+        for name, values in own.items()
+        if name in stated
+    ]
+    return compare("api_rows", "api", pd.concat(parts, ignore_index=True), "==", floor=1e-3)

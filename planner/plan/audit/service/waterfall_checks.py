@@ -65,7 +65,7 @@ FREED = 1e12
 
 @once
 def link_rows(books: Books) -> pd.DataFrame:
-    """Return KEY, unit_hours, unit, effective and the columns of LINKS of every point that makes output."""
+    """Return KEY, unit_hours, hours, unit, effective and the columns of LINKS of every point that makes output."""
     rows = _in_use(books)
     rows = rows[rows["phase"].ne("prefill")].reset_index(drop=True)
     facts = books.facts
@@ -83,6 +83,7 @@ def link_rows(books: Books) -> pd.DataFrame:
     peak, reached = compute_rates(books, rows, point)
     unbound = memory.notna() & (most <= engine * (1.0 + NEAR))
     found = rows[[*KEY, "unit_hours"]].assign(
+        hours=books.hours_of(rows),
         unit=np.where(shape["opaque"].astype(bool), REQUESTS, TOKENS),
         nameplate_compute=held * pd.concat([peak, most], axis=1).max(axis=1).where(peak.notna()),
         effective_compute=held * pd.concat([reached, most], axis=1).max(axis=1).where(reached.notna()),
