@@ -143,7 +143,7 @@ def names_of(kind: str, keys: Iterable[str], aliases: pd.DataFrame) -> Names:
         Table ``aliases``; those of other kinds and of keys that are not there are left out.
     """
     known = tuple(dict.fromkeys(str(key) for key in keys))
-    listed = aliases[aliases["kind"].eq(kind) & aliases["name"].isin(known)]
+    listed = aliases[aliases["kind"].eq(kind) & aliases["name"].isin(known) & aliases["alias"].notna()]
     pairs = [(key, key) for key in known]
     pairs += list(zip(listed["alias"].astype("str"), listed["name"].astype("str"), strict=True))
     spelt: dict[str, str] = {}

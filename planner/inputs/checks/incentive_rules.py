@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from planner.inputs.checks.period_rules import horizon
 from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
 from planner.tables.cost_lines import DECLARED
 
@@ -54,14 +55,11 @@ def an_incentive_is_of_something(view: View) -> Iterator[Finding]:
 
 def an_incentive_is_received_in_the_horizon(view: View) -> Iterator[Finding]:
     """Yield incentives received before the horizon, which is a fault, or after it, which gives nothing."""
-    table, periods = view["incentives"], view.frame("periods")
-    when, starts = table.frame["received_date"], periods["start_date"]
+    table = view["incentives"]
+    when, starts = table.frame["received_date"], view.frame("periods")["start_date"]
     for at in rows_where(table, when < starts.min()):
         yield table.fault(at, "received_date", "must not be before the horizon")
-    last = periods.loc[starts.idxmax()]
-    months, hours = last["months"], last["hours"]
-    length = pd.DateOffset(months=int(months)) if pd.notna(months) else pd.Timedelta(hours=float(hours))
-    for at in rows_where(table, when >= last["start_date"] + length):
+    for at in rows_where(table, when >= horizon(view)[1]):
         yield Notice(table.fault(at, "received_date", "after the horizon: it gives nothing"))
 
 

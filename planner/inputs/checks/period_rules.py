@@ -14,9 +14,14 @@ DAY = pd.Timedelta(days=1)
 
 
 def horizon(view: View) -> tuple[pd.Timestamp, pd.Timestamp]:
-    """Return the first moment of the horizon and the first one after it."""
+    """Return the first moment of the horizon and the first one after it, NaT where the last period has no length.
+
+    Nothing is later than NaT: a length that is not stated is a fault of its own.
+    """
     periods = view.frame("periods").sort_values("start_date")
     last = periods.iloc[-1]
+    if last[["months", "hours"]].isna().all():
+        return periods["start_date"].iloc[0], pd.NaT
     return periods["start_date"].iloc[0], end_date(last["start_date"], last["months"], last["hours"])
 
 
