@@ -200,6 +200,8 @@ def main() -> None:
     print("provider aiconfigurator:", absent if database is None else summary(database["error"].to_numpy()))
     print("roofline, first token  :", summary(first))
     print(f"roofline, chip order   : {right} of {counted} pairs that differ by more than 10 %")
+    for reason, count in data.apart.items():
+        print(f"set apart              : {count} rows, {reason}")
     by_group("roofline", errors)
     if database is not None:
         by_group("aiconfigurator", database)

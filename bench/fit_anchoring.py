@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from fit_roofline import Measurements, log_errors_shipped, measurements
+from fit_roofline import MERGED, Measurements, log_errors_shipped, measurements
 from scipy.optimize import minimize
 
 from planner.inputs.catalog import catalog_root
@@ -40,7 +40,6 @@ FITTED = {
 """Constants the fit moves and the range of each; two submitters of one configuration lie 3 % apart."""
 
 SHAPE = ["chip", "weight_precision", "input_tokens", "output_tokens"]
-MERGED = {"ARGP": "ARG", "ARGQ": "ARG", "AMDL": "AMD"}
 BATCH = ("static_batch", "offline_max", "open_loop")
 STUDENT = 4.0
 EXPERIMENTAL = ("TPS",)

@@ -14,6 +14,9 @@ import pandas as pd
 
 Key = tuple[str, str]
 
+FITTED_ON = "2026-12-01"
+"""Date written beside fitted cells."""
+
 SOURCE_WEIGHT = {"ARG": 0.8, "GAU": 1.5, "OCI": 2.0, "AMD": 1.5, "AMDL": 2.0, "TPS": 0.1, "TPU": 2.0}
 """Weight of a row by its source (1 elsewhere): small sources count more, an experimental one less."""
 
@@ -59,15 +62,27 @@ class Parameter:
         """Return the largest value allowed."""
         return 1.0 if self.key[0].endswith("_fraction") else np.inf
 
+    @property
+    def floor(self) -> float:
+        """Return the smallest value allowed: no first token comes before its own prompt is done."""
+        return 1.0 if self.key[0] == "first_token_prefill_ratio" else 0.0
+
+    @property
+    def group(self) -> Key:
+        """Return what this constant may be moved together with: those of other families, or eras, see other rows."""
+        return self.key if self.key[1] in ("constant", "all") else (self.key[0], "each")
+
 
 CONSTANTS = (
     ("overlap_exponent", 2.0, 0.4),
     ("activation_passes", 8.0, 0.6),
     ("expert_read_ratio", 1.0, 0.3),
     ("expert_mfu_ratio", 0.6, 0.4),
+    ("expert_size_exponent", 0.3, 0.6),
     ("expert_tile_tokens", 8.0, 0.5),
     ("expert_layer_ratio", 1.3, 0.3),
     ("latent_layer_ratio", 1.2, 0.3),
+    ("indexer_layer_ratio", 1.2, 0.3),
     ("kv_bandwidth_ratio", 0.9, 0.2),
     ("latent_kv_bandwidth_ratio", 0.7, 0.4),
     ("decode_attention_mfu_ratio", 0.6, 0.4),
@@ -75,6 +90,7 @@ CONSTANTS = (
     ("prefill_time_ratio", 1.0, 0.3),
     ("sparse_prefill_ratio", 2.0, 0.6),
     ("collective_latency_us", 8.0, 0.5),
+    ("collective_chips_exponent", 0.3, 0.6),
     ("link_efficiency_fraction", 0.75, 0.2),
     ("bus_efficiency_fraction", 0.75, 0.2),
     ("attention_dp_imbalance_ratio", 1.2, 0.3),
@@ -82,9 +98,9 @@ CONSTANTS = (
     ("memory_overhead_gb", 1.0, 0.5),
 )
 FIRST_TOKEN = (
-    ("first_token_prefill_ratio", 1.0, 1.0),
+    ("first_token_prefill_ratio", 1.2, 1.0),
     ("first_token_step_ratio", 3.0, 1.0),
-    ("first_token_chunk_tokens", 4096.0, 1.0),
+    ("first_token_chunk_tokens", 8192.0, 1.0),
     ("first_token_queue_ratio", 0.1, 1.0),
 )
 
@@ -176,6 +192,8 @@ def family_frame(
         rows.loc[rows.index[position], ["band_low_ratio", "band_high_ratio", "fit_rows"]] = [low, high, own]
         rows.loc[rows.index[position], "confidence"] = "derived" if fitted else "estimate"
         rows.loc[rows.index[position], "notes"] = note
+        if fitted or name != origin:
+            rows.loc[rows.index[position], "source_date"] = FITTED_ON
     return rows
 
 
@@ -187,12 +205,22 @@ def era_frame(shipped: pd.DataFrame, values: dict[Key, float], era: np.ndarray) 
         origin = name if (columns[0], name) in values else "vLLM"
         for column in columns:
             rows.loc[rows.index[position], column] = rounded(values[column, origin])
-        rows.loc[rows.index[position], "fit_rows"] = int((era == name).sum())
+        rows.loc[rows.index[position], ["fit_rows", "source_date"]] = [int((era == name).sum()), FITTED_ON]
     return rows
 
 
-def constant_frame(shipped: pd.DataFrame, values: dict[Key, float]) -> pd.DataFrame:
-    """Return table ``roofline_constants`` with fitted values; the others stay."""
+def error_text(error: float) -> str:
+    """Return a standard error (of a logarithm) in words."""
+    if error < 0.005:
+        return "no row moves it from its start: an assumption"
+    return f"standard error {100.0 * error:.0f} %, from fits with one source left out"
+
+
+def constant_frame(shipped: pd.DataFrame, values: dict[Key, float], errors: dict[Key, float]) -> pd.DataFrame:
+    """Return table ``roofline_constants`` with fitted values and their standard errors; the others stay."""
     fitted = {name: rounded(value) for (name, item), value in values.items() if item == "constant"}
+    said = {name: error_text(error) for (name, item), error in errors.items() if item == "constant"}
     value = shipped["constant"].map(fitted).astype(float).fillna(shipped["value"])
-    return shipped.assign(value=value)
+    date = shipped["source_date"].mask(shipped["constant"].isin(fitted), FITTED_ON)
+    notes = shipped["constant"].map(said).fillna(shipped["notes"])
+    return shipped.assign(value=value, source_date=date, notes=notes)

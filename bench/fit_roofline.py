@@ -12,6 +12,7 @@ to first token after them.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -40,12 +41,18 @@ from planner.units import MS_PER_SECOND, US_PER_SECOND
 
 Positions = tuple[np.ndarray, np.ndarray]
 LOSS_SCALE = {"rate": 0.12, "ttft": 0.2}
+MERGED = {"ARGP": "ARG", "ARGQ": "ARG", "AMDL": "AMD"}
+"""Tables of one publication are one source."""
+
 MEASURED = {"tpot": "tpot_ms", "rate": "throughput_out_tok_s", "ttft": "ttft_ms"}
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """Rows that can be predicted: the file's columns, their facts, arrays and software eras."""
+    """Rows that can be predicted: the file's columns, their facts, arrays and software eras.
+
+    ``apart`` counts the rows that cannot be, by reason.
+    """
 
     rows: pd.DataFrame
     facts: pd.DataFrame
@@ -53,6 +60,7 @@ class Measurements:
     load: Load
     era: np.ndarray
     constants: RooflineConstants
+    apart: pd.Series
 
     @cached_property
     def families(self) -> Positions:
@@ -87,10 +95,11 @@ def measurements(path: Path) -> Measurements:
     tables = {name: located.frame for name, located in shipped_catalog().items()}
     facts = point_facts(rows, tables)
     known = facts["reason"].eq("")
+    apart = facts.loc[~known, "reason"].value_counts()
     rows, facts = rows[known].reset_index(drop=True), facts[known].reset_index(drop=True)
     era = software_era(rows["engine"], rows["engine_version"], tables["software_eras"]).to_numpy()
     constants = roofline_constants(tables["roofline_constants"])
-    return Measurements(rows, facts, deployments(facts), row_loads(facts), era, constants)
+    return Measurements(rows, facts, deployments(facts), row_loads(facts), era, constants, apart)
 
 
 def applied(values: dict[Key, float], data: Measurements) -> tuple[Deployments, RooflineConstants]:
@@ -186,13 +195,61 @@ def fit(
         soft = np.sign(scaled) * np.sqrt(2.0 * (np.sqrt(1.0 + scaled**2) - 1.0))
         return np.r_[soft, (point - start) / width]
 
+    def slopes(point: np.ndarray) -> np.ndarray:
+        return by_group(residuals, point, free, data)
+
     first = start if begin is None else np.log([begin[parameter.key] for parameter in free])
     most = np.log([parameter.ceiling for parameter in free])
-    first = np.minimum(first, most - 1e-3)
+    with np.errstate(divide="ignore"):
+        least = np.log([parameter.floor for parameter in free])
+    first = np.clip(first, least + 1e-3, most - 1e-3)
     found = least_squares(
-        residuals, first, bounds=(-np.inf, most), method="trf", x_scale="jac", max_nfev=30, ftol=1e-5
+        residuals,
+        first,
+        jac=slopes,
+        bounds=(least, most),
+        method="trf",
+        x_scale="jac",
+        max_nfev=30,
+        ftol=1e-5,
     )
     return values_at(found.x)
+
+
+def by_group(
+    residuals: Callable[[np.ndarray], np.ndarray],
+    point: np.ndarray,
+    free: list[Parameter],
+    data: Measurements,
+) -> np.ndarray:
+    """Return the slopes of the residuals, by differences; constants of one group see different rows and move together.
+
+    The first residuals are the rows', the last ones those of the priors.
+    """
+    step, rows = 1e-5, len(data.rows)
+    here = residuals(point)
+    slopes = np.zeros((len(here), len(point)))
+    groups: dict[Key, list[int]] = {}
+    for place, parameter in enumerate(free):
+        groups.setdefault(parameter.group, []).append(place)
+    for places in groups.values():
+        moved = point.copy()
+        moved[places] -= step
+        change = (here - residuals(moved)) / step
+        for place in places:
+            slopes[:rows, place] = np.where(sees(data, free[place].key), change[:rows], 0.0)
+            slopes[rows + place, place] = change[rows + place]
+    return slopes
+
+
+def sees(data: Measurements, key: Key) -> np.ndarray:
+    """Return which rows a constant changes: those of its family or era, or of every one."""
+    column, name = key
+    if name in ("constant", "all"):
+        return np.ones(len(data.rows), dtype=bool)
+    if column == "fp4_ratio":
+        return np.asarray((data.family == "rtx_pro_6000") == (name == "rtx_pro_6000"))
+    return np.asarray((data.family == name) | (data.era == name))
 
 
 def fit_all(data: Measurements, used: np.ndarray, begin: dict[Key, float] | None = None) -> dict[Key, float]:
@@ -228,19 +285,35 @@ def cross_validation(data: Measurements) -> list[tuple[str, np.ndarray]]:
     Only rows whose chip family occurs in another source count; tables of one publication are one source.
     """
     whole = fit_all(data, np.ones(len(data.rows), dtype=bool))
-    merged = {"ARGP": "ARG", "ARGQ": "ARG", "AMDL": "AMD"}
-    source = np.asarray([merged.get(name, name) for name in data.source])
     found = []
-    for name in sorted(set(source)):
-        held = source == name
+    for name, held, values in refits(data, whole):
         shared = held & np.isin(data.family, list(set(data.family[~held])))
         if shared.any():
-            values = fit_all(data, ~held, begin=whole)
             found.append((name, relative_errors(log_errors(values, data), shared)))
     return found
 
 
-def write_catalog(values: dict[Key, float], data: Measurements) -> None:
+def refits(data: Measurements, whole: dict[Key, float]) -> Iterator[tuple[str, np.ndarray, dict[Key, float]]]:
+    """Yield each source, its rows, and the values fitted without them."""
+    source = np.asarray([MERGED.get(name, name) for name in data.source])
+    for name in sorted(set(source)):
+        held = source == name
+        yield name, held, fit_all(data, ~held, begin=whole)
+
+
+def standard_errors(data: Measurements, whole: dict[Key, float]) -> dict[Key, float]:
+    """Return the standard error of the logarithm of each constant: jackknife over whole sources.
+
+    ``sqrt((k - 1) / k * sum of squared differences from the mean of the k fits with one source left out)``
+    """
+    fits = [values for _, _, values in refits(data, whole)]
+    keys = [key for key in whole if not key[0].startswith("first_token")]
+    logs = np.log([[values[key] for key in keys] for values in fits])
+    spread = np.sqrt((len(fits) - 1.0) * logs.var(axis=0))
+    return dict(zip(keys, spread.tolist(), strict=True))
+
+
+def write_catalog(values: dict[Key, float], data: Measurements, errors_of: dict[Key, float]) -> None:
     """Write the fitted cells of chip_families, software_eras and roofline_constants, and the rows behind each chip."""
     folder = catalog_root()
     errors = slowness(log_errors(values, data))
@@ -255,7 +328,7 @@ def write_catalog(values: dict[Key, float], data: Measurements) -> None:
     chips["measured_rows"] = chips["chip"].map(counts).fillna(0).astype(int)
     chips.to_csv(folder / "chips.csv", index=False, lineterminator="\n")
     era_frame(eras, values, data.era).to_csv(folder / "software_eras.csv", index=False, lineterminator="\n")
-    constant_frame(constants, values).to_csv(
+    constant_frame(constants, values, errors_of).to_csv(
         folder / "roofline_constants.csv", index=False, lineterminator="\n"
     )
 
@@ -278,7 +351,7 @@ def main() -> None:
         for name, relative in cross_validation(data):
             print(f"without {name:5s}", summary(relative))
     if arguments.write:
-        write_catalog(values, data)
+        write_catalog(values, data, standard_errors(data, values))
         print("wrote chip_families.csv, chips.csv, software_eras.csv, roofline_constants.csv")
 
 

@@ -35,6 +35,7 @@ def unfit(rows: pd.DataFrame) -> pd.Series:
     """Return why chips and parallel sizes contradict each other, empty text where they fit."""
     count = replicas(rows)
     whole = (count - count.round()).abs().lt(WHOLE) & count.round().ge(1)
+    whole &= rows["expert"].le(rows["chips"] + WHOLE)
     text = rows[["chips", "tensor", "pipeline", "expert"]].map(lambda value: f"{value:g}")
     said = text["chips"] + " chips are no whole number of replicas of tensor " + text["tensor"]
     said = said + " x pipeline " + text["pipeline"] + ", experts over " + text["expert"]

@@ -19,6 +19,14 @@ from planner.performance.memory import read_bytes_per_chip
 from planner.performance.roofline_constants import RooflineConstants
 
 ACTIVATION_BYTES = 2.0
+REFERENCE_EXPERT_PARAMETERS = 25e6
+"""Parameters of one routed expert at which products run at ``expert_mfu_ratio``; of the size of gpt-oss-120b's."""
+
+REFERENCE_ACTIVE_EXPERTS = 8.0
+"""Experts per token for which ``expert_layer_ratio`` states the host time of a layer."""
+
+REFERENCE_CHIPS = 4.0
+"""Chips of a collective for which ``collective_latency_us`` states the fixed time."""
 
 
 def experts_touched_fraction(deployment: Deployments, tokens: Array | float) -> Array:
@@ -52,9 +60,13 @@ def weight_read_bytes(deployment: Deployments, batch: Array | float, constants: 
 def product_flops(deployment: Deployments, tokens: Array | float, constants: RooflineConstants) -> Array:
     """Return FLOPs of the matrix products of some tokens, in dense-equivalent work.
 
-    2 per parameter and token; expert products run at ``expert_mfu_ratio`` of the dense speed.
+    2 per parameter and token; expert products run at ``expert_mfu_ratio`` of the dense speed, times
+    ``(expert / 25 M parameters)^expert_size_exponent``: the products of a small expert fill the chip less.
     """
-    routed = routed_parameters(deployment) / constants.expert_mfu_ratio
+    one = deployment.expert_weights / np.maximum(deployment.experts * deployment.moe_layers, 1.0)
+    size = np.maximum(one, 1.0) / REFERENCE_EXPERT_PARAMETERS
+    speed = constants.expert_mfu_ratio * np.power(size, constants.expert_size_exponent)
+    routed = routed_parameters(deployment) / speed
     return 2.0 * tokens * (dense_parameters(deployment) + routed)
 
 
@@ -112,7 +124,8 @@ def decode_width(deployment: Deployments) -> Array:
 def collective_s(deployment: Deployments, tokens: Array | float, constants: RooflineConstants) -> Array:
     """Return time of the collectives of one pass of some tokens, seconds.
 
-    Tensor parallel: two all-reduces per layer, ``latency + 2 (N-1)/N * tokens * hidden * 2 bytes / link``.
+    Tensor parallel: two all-reduces per layer, ``latency + 2 (N-1)/N * tokens * hidden * 2 bytes / link``; the latency
+    grows as a power of the chips that wait for each other (``collective_chips_exponent``).
     Data-parallel attention: two all-to-alls per expert layer at twice the latency, a chip's share each.
     Pipeline: one hand-over per stage.
     """
@@ -122,11 +135,12 @@ def collective_s(deployment: Deployments, tokens: Array | float, constants: Roof
     )
     volume = 2.0 * (chips - 1.0) / chips * tokens * deployment.hidden * ACTIVATION_BYTES
     transfer = volume / (achieved * np.maximum(deployment.link, 1.0))
-    latency = constants.collective_latency_s
+    fewer_or_more = np.maximum(chips, 1.0) / REFERENCE_CHIPS
+    latency = constants.collective_latency_s * np.power(fewer_or_more, constants.collective_chips_exponent)
     reduce = 2.0 * deployment.layers * (latency + transfer)
     exchange = 2.0 * deployment.moe_layers * (2.0 * latency + transfer / chips)
     parallel = np.where(chips > 1, np.where(deployment.attention_dp > 0, exchange, reduce), 0.0)
-    return parallel + 2.0 * latency * (deployment.pipeline - 1.0)
+    return parallel + 2.0 * constants.collective_latency_s * (deployment.pipeline - 1.0)
 
 
 def overlapped(first_s: Array, second_s: Array, constants: RooflineConstants) -> Array:
@@ -141,13 +155,18 @@ def attention_imbalance(deployment: Deployments, constants: RooflineConstants) -
 
 
 def host_s(deployment: Deployments, batch: Array | float, constants: RooflineConstants) -> Array:
-    """Return host and launch time of one step: per stage, per layer (more with experts), per sequence.
+    """Return host and launch time of one step: per stage, per layer, per sequence.
 
+    A layer with experts takes longer in proportion to the experts per token, each a copy of the token to sort, move
+    and add up; one with latent attention or an indexer by a ratio each, for the kernels that are not in others.
     Under data-parallel attention every chip has a scheduler of its own, for its share of the sequences.
     """
     expert_share = deployment.moe_layers / np.maximum(deployment.layers, 1.0)
-    per_layer = deployment.layer_s * (1.0 + (constants.expert_layer_ratio - 1.0) * expert_share)
+    copies = deployment.active_experts / REFERENCE_ACTIVE_EXPERTS
+    per_layer = deployment.layer_s * (1.0 + (constants.expert_layer_ratio - 1.0) * expert_share * copies)
     per_layer = per_layer * np.where(deployment.mla > 0, constants.latent_layer_ratio, 1.0)
+    indexed = np.isfinite(deployment.sparse_topk)
+    per_layer = per_layer * np.where(indexed, constants.indexer_layer_ratio, 1.0)
     stages = deployment.pipeline * deployment.step_s
     own = batch / np.where(deployment.attention_dp > 0, deployment.chips, 1.0)
     return stages + deployment.layers * per_layer + own * deployment.sequence_s

@@ -18,9 +18,11 @@ class RooflineConstants:
     activation_passes: float
     expert_read_ratio: float
     expert_mfu_ratio: float
+    expert_size_exponent: float
     expert_tile_tokens: float
     expert_layer_ratio: float
     latent_layer_ratio: float
+    indexer_layer_ratio: float
     kv_bandwidth_ratio: float
     latent_kv_bandwidth_ratio: float
     decode_attention_mfu_ratio: float
@@ -28,6 +30,7 @@ class RooflineConstants:
     prefill_time_ratio: float
     sparse_prefill_ratio: float
     collective_latency_us: float
+    collective_chips_exponent: float
     link_efficiency_fraction: float
     bus_efficiency_fraction: float
     attention_dp_imbalance_ratio: float

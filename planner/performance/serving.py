@@ -54,8 +54,8 @@ def closed_loop(
     ``TTFT = host + a * prefill + b * step * (1 + prompt / chunk) + c * (B - 1) * prefill``
 
     host: request handling of the engine; a: the prompt itself; b: steps in progress that each chunk waits
-    for; c: share of the other prompts in front (clients of a closed loop start together). Fitted; the error
-    band of TTFT is wider than that of TPOT.
+    for; c: share of the other prompts in front (clients of a closed loop start together). Fitted, a at least 1; the
+    error band of TTFT is wider than that of TPOT.
     """
     step = decode_step_s(deployment, batch, lengths.mean_context, constants)
     prompt = prefill_s(deployment, lengths.uncached, constants, lengths.prompt - lengths.uncached)

@@ -23,6 +23,8 @@ def neutral_constants(**changed: float) -> RooflineConstants:
     values |= {
         "source_date": "2026-11-29",
         "expert_tile_tokens": 0.0,
+        "expert_size_exponent": 0.0,
+        "collective_chips_exponent": 0.0,
         "activation_passes": 0.0,
         "collective_latency_us": 0.0,
         "memory_overhead_gb": 0.0,

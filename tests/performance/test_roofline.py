@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from serving_case import deployment, neutral_constants
+from serving_case import catalog_tables, deployment, neutral_constants
 
 from planner.performance.roofline import (
     activation_s,
@@ -13,8 +13,10 @@ from planner.performance.roofline import (
     experts_touched_fraction,
     host_s,
     prefill_s,
+    product_flops,
     weight_read_bytes,
 )
+from planner.performance.roofline_constants import roofline_constants
 from planner.performance.serving import Lengths, balanced_concurrency, batch_requests_per_s, closed_loop
 
 PEAK = 989e12
@@ -167,3 +169,49 @@ def test_cached_prompt_tokens_are_not_computed_again():
     half = prefill_s(card, 500.0, neutral_constants(), 500.0).item()
     products, attention = 500 * 2 * 7.505e9, 500 * 4 * 32 * 128 * 32 * 750
     assert half == pytest.approx((products + attention) / PEAK)
+
+
+def test_small_experts_compute_slower_by_a_power_of_their_size():
+    # DeepSeek-R1 on one token: 8 of 256 experts in 58 layers; exponent 1 scales their work by 25 M over their size.
+    model = deployment("B200", "DeepSeek-R1", "fp8", chips=8.0, tensor=8.0)
+    plain = product_flops(model, 1.0, neutral_constants()).item()
+    sized = product_flops(model, 1.0, neutral_constants(expert_size_exponent=1.0)).item()
+    expert = (model.expert_weights / (256 * 58)).item()
+    routed = 2 * model.expert_weights.item() * 8 / 256
+    assert sized - plain == pytest.approx(routed * (25e6 / expert - 1.0))
+    dense = deployment("H100 SXM", "Llama-3.1-8B")
+    assert product_flops(dense, 1.0, neutral_constants(expert_size_exponent=1.0)).item() == pytest.approx(
+        2 * 7.505e9
+    )
+
+
+def test_host_time_grows_with_experts_per_token_and_with_an_indexer():
+    layer = {"layer_overhead_us": 10.0, "chips": 8.0, "tensor": 8.0}
+    twice = neutral_constants(expert_layer_ratio=2.0)
+    # DeepSeek-R1: 58 of 61 layers with eight experts a token; gpt-oss-120b: all 36 with four.
+    eight = host_s(deployment("B200", "DeepSeek-R1", "fp8", **layer), 1.0, twice).item()
+    assert eight == pytest.approx((61 + 58) * 10e-6)
+    four = host_s(deployment("B200", "gpt-oss-120b", "mxfp4", **layer), 1.0, twice).item()
+    assert four == pytest.approx((36 + 36 / 2) * 10e-6)
+    indexed = deployment("B200", "GLM-5", "fp8", **layer)
+    ratio = host_s(indexed, 1.0, neutral_constants(indexer_layer_ratio=1.5)) / host_s(
+        indexed, 1.0, neutral_constants()
+    )
+    assert ratio.item() == pytest.approx(1.5)
+
+
+def test_the_fixed_time_of_a_collective_grows_with_its_chips():
+    constants = neutral_constants(collective_latency_us=10.0, collective_chips_exponent=0.5)
+    times = [
+        collective_s(deployment("H100 SXM", "Llama-3.1-8B", chips=n, tensor=n), 0.0, constants).item()
+        for n in (1.0, 4.0, 8.0)
+    ]
+    assert times == pytest.approx([0.0, 64 * 10e-6, 64 * 10e-6 * 2**0.5])
+
+
+def test_no_shipped_first_token_comes_before_its_own_prompt():
+    constants = roofline_constants(catalog_tables()["roofline_constants"])
+    card = deployment("B200", "Llama-3.1-70B", "fp8", chips=4.0, tensor=4.0)
+    for prompt in (100.0, 10_000.0, 100_000.0):
+        timing = closed_loop(card, np.array([[1.0]]), lengths(prompt, 100.0), constants)
+        assert (timing.ttft_s > timing.prefill_s).all()
