@@ -37,7 +37,7 @@ def case(**settings):
         frequency_decode_fraction=0.9,
         frequency_prefill_low_fraction=0.6,
     )
-    hosted = {"cooling": "hosted", "medium": "hosted", "frequency_decode_fraction": 0.5, **SAID}
+    hosted = {"cooling": "hosted", "medium": "hosted", **SAID}
     return scenario(
         {
             "periods": one_year(),

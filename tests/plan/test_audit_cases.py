@@ -89,6 +89,7 @@ JUDGED_WITH_OTHERS = {
     "whole_replicas": "whole_replicas",
     **dict.fromkeys(("incentive_cap", "incentive_condition"), "incentives"),
     **dict.fromkeys(("spare_table", "spare_choice"), "spare_confidence"),
+    **dict.fromkeys(("module_standby", "standby_kept"), "frame standby"),
     "water_limit": "resource_limits",
     "ppa_share": "ppa",
     "ppa_delivery": "ppa",

@@ -14,6 +14,8 @@ from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 SERVED = ["workload", "region", "period"]
 LINE = ["workload", "period"]
+BY_USE = "kwh_per_kw"
+"""Unit of tiers whose widths are hours of the peak."""
 
 
 def _frame(books: Accounts) -> pd.DataFrame:
@@ -75,7 +77,8 @@ def marginal_spending(books: Accounts) -> Check:
     right side is known whole where all that serves is hosted; where power is ours ``extra`` (demand charges, tiers,
     limits of power) is not kept and never below 0, so the left side is at least the rest. That alone is asked too
     where spares or whole replicas are chosen or limits on money, carbon or water bind; nothing is asked where energy
-    contracts, generators, least bills or prices below 0 can make one kWh more cheaper than its price. Tolerance 1e-6;
+    contracts, generators, least bills, tiers by hours of use or prices below 0 can make one kWh more cheaper than its
+    price. Tolerance 1e-6;
     where unit cost was minimised, of a side with what its tokens are worth at that cost, which is known no better.
     """
     stated = _frame(books)
@@ -152,10 +155,15 @@ def tariff_level(books: Accounts, rows: pd.DataFrame) -> np.ndarray:
 
 
 def _with_contracts(books: Accounts) -> set[str]:
-    """Return sites where one kWh more may cost less than its price: energy contracts, least bills, own generation."""
+    """Return sites where one kWh more may cost less than its price: energy contracts, least bills, own generation,
+    tiers by hours of use, whose widths move with the peak.
+    """
     bought, topped = books["ppa"]["site"], books["topups"]["site"]
-    tables = books.facts.scenario.tables
-    return set(bought) | set(topped) | set(tables["ppas"]["site"]) | set(tables["bridging_power"]["site"])
+    tables, tariff = books.facts.scenario.tables, books.facts.sites["tariff"]
+    by_use = tables["tariffs"].loc[tables["tariffs"]["tier_unit"].eq(BY_USE), "tariff"]
+    moved = tariff.index[tariff.isin(by_use)]
+    contracts = set(tables["ppas"]["site"]) | set(tables["bridging_power"]["site"])
+    return set(bought) | set(topped) | set(moved) | contracts
 
 
 CHECKS = (marginal_rows, marginal_spending)
