@@ -33,3 +33,25 @@ def test_a_plan_under_hours_of_use_tiers_passes_its_audit() -> None:
     # The facility limit of 1 MW hides no tighter one: 100 kW less a quarter.
     power = plan["site_power"].set_index("level")
     assert power.loc["facility", "usable_kw"] == pytest.approx(75)
+
+
+def test_a_plan_whose_next_kwh_costs_less_than_its_first_passes_its_audit() -> None:
+    tier = {"tier_of": "volume", "tier_unit": "kwh"}
+    plan = solved(
+        scenario(
+            {
+                "periods": [{"period": "2027-01", "start_date": "2027-01-01", "months": 1}],
+                **full_power(),
+                "sites": [hall(headroom_fraction=0.25, facility_limit_kw=1_000)],
+                "site_power": [{"site": "hall", "from_date": "2027-01-01", "usable_kw": 100}],
+                "tariffs": [
+                    energy("first", 0.10, tier_from=0, **tier),
+                    energy("more", 0.04, tier_from=3_000, **tier),
+                ],
+                "offers": [purchase(price=100)],
+                "demand": demand(["2027-01"], 2),
+            }
+        )
+    )
+    checked = audit_plan(plan)
+    assert checked.passed, checked.checks[~checked.checks["passed"]]

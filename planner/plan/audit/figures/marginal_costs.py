@@ -14,8 +14,6 @@ from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 SERVED = ["workload", "region", "period"]
 LINE = ["workload", "period"]
-BY_USE = "kwh_per_kw"
-"""Unit of tiers whose widths are hours of the peak."""
 
 
 def _frame(books: Accounts) -> pd.DataFrame:
@@ -77,9 +75,8 @@ def marginal_spending(books: Accounts) -> Check:
     right side is known whole where all that serves is hosted; where power is ours ``extra`` (demand charges, tiers,
     limits of power) is not kept and never below 0, so the left side is at least the rest. That alone is asked too
     where spares or whole replicas are chosen or limits on money, carbon or water bind; nothing is asked where energy
-    contracts, generators, least bills, tiers by hours of use or prices below 0 can make one kWh more cheaper than its
-    price. Tolerance 1e-6;
-    where unit cost was minimised, of a side with what its tokens are worth at that cost, which is known no better.
+    contracts, generators, least bills, tiers or prices below 0 can make one kWh more cheaper than its price. Tolerance
+    1e-6; where unit cost was minimised, of a side with what its tokens are worth at that cost, known no better.
     """
     stated = _frame(books)
     if stated.empty or not stated["kind"].eq(FIXED).any():
@@ -156,14 +153,14 @@ def tariff_level(books: Accounts, rows: pd.DataFrame) -> np.ndarray:
 
 def _with_contracts(books: Accounts) -> set[str]:
     """Return sites where one kWh more may cost less than its price: energy contracts, least bills, own generation,
-    tiers by hours of use, whose widths move with the peak.
+    tiers, whose first price stands for all and whose widths may move with the peak.
     """
     bought, topped = books["ppa"]["site"], books["topups"]["site"]
     tables, tariff = books.facts.scenario.tables, books.facts.sites["tariff"]
-    by_use = tables["tariffs"].loc[tables["tariffs"]["tier_unit"].eq(BY_USE), "tariff"]
-    moved = tariff.index[tariff.isin(by_use)]
+    in_tiers = tables["tariffs"].loc[tables["tariffs"]["tier_of"].notna(), "tariff"]
+    tiered = tariff.index[tariff.isin(in_tiers)]
     contracts = set(tables["ppas"]["site"]) | set(tables["bridging_power"]["site"])
-    return set(bought) | set(topped) | set(moved) | contracts
+    return set(bought) | set(topped) | set(tiered) | contracts
 
 
 CHECKS = (marginal_rows, marginal_spending)
