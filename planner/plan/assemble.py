@@ -28,8 +28,9 @@ from planner.plan.priorities import rank_warnings
 from planner.plan.purchases import purchase_frame
 from planner.plan.quotas import quota_frame, refused_requests
 from planner.plan.schedule import payment_frame, rfq_frame
+from planner.plan.service_availability import promise_warnings
 from planner.plan.sources import estimate_frame, provenance_frame, source_frame
-from planner.plan.spares import spare_frame
+from planner.plan.spares import pool_confidence, spare_frame
 from planner.plan.totals import of_plan, token_frame, total_frame
 from planner.plan.unit_costs import output_headline, unit_cost_frame
 from planner.plan.unstated_supply import supply_warnings, unstated_supply_frame
@@ -81,12 +82,14 @@ def solved_plan(
     frames["payments"] = payment_frame(c, frames["orders"])
     frames |= finance_frames(scenario, c, frames)
     frames["purchases"] = purchase_frame(scenario, c, frames)
-    frames["spares"] = spare_frame(scenario, c, columns, values)
+    sure = pool_confidence(scenario, c, columns, values)
+    frames["spares"] = spare_frame(c, sure)
     frames["unstated_supply"] = unstated_supply_frame(scenario, c, frames)
     frames["cost_by_workload"] = cost_by_workload(c, frames)
     frames["unit_costs"] = unit_cost_frame(c, frames)
     headline = _headline(scenario, c, frames)
-    frames["metrics"] = metric_frame(scenario, c, frames, headline)
+    frames["metrics"] = metric_frame(scenario, c, frames, headline, sure)
+    headline["warnings"] += promise_warnings(frames["metrics"])
     frames["waterfall_hours"] = waterfall_hours(scenario, c, frames)
     frames["waterfall"] = waterfall_frame(frames["waterfall_hours"], frames["api"])
     frames["provenance"] = provenance_frame(scenario, frames)

@@ -1,7 +1,7 @@
 """Metrics of the plan, with the definitions of the field.
 
-Reading order: ``totals`` (what they are made of), ``workload_metrics``, ``engine_metrics``, ``fleet_metrics``,
-``bands``, ``priorities``.
+Reading order: ``totals`` (what they are made of), ``workload_metrics``, ``service_availability``, ``engine_metrics``,
+``fleet_metrics``, ``bands``, ``priorities``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from planner.plan.engine_metrics import engine_metrics
 from planner.plan.fleet_metrics import energy_metrics, fleet_metrics, footprint_metrics, own_output
 from planner.plan.metric_rows import MetricRow, over_horizon, ratio
 from planner.plan.priorities import priority_metrics
+from planner.plan.service_availability import availability_metrics
 from planner.plan.totals import accounting_cost
 from planner.plan.unit_costs import KEYS, OUTPUT, PER, bases
 from planner.plan.workload_metrics import workload_metrics
@@ -47,14 +48,22 @@ SCOPE = {TOKENS: "all", REQUESTS: "requests without token lengths"}
 
 
 def metric_frame(
-    scenario: Scenario, c: Coefficients, frames: Mapping[str, pd.DataFrame], headline: Mapping[str, object]
+    scenario: Scenario,
+    c: Coefficients,
+    frames: Mapping[str, pd.DataFrame],
+    headline: Mapping[str, object],
+    sure: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return metric, scope, period, value, unit, definition for every metric that follows from a plan."""
+    """Return metric, scope, period, value, unit, definition for every metric that follows from a plan.
+
+    ``sure``: how surely each pool has the units it needs (see ``plan.spares.pool_confidence``).
+    """
     tokens = frames["tokens"]
     counted = bases(c, tokens)
     rows = _throughput(c, tokens) if TOKENS in counted else []
     rows += _request_rate(c, tokens) if REQUESTS in counted else []
     rows += workload_metrics(c, frames)
+    rows += availability_metrics(scenario, c, frames["serving"], sure)
     rows += engine_metrics(scenario, c, frames)
     rows += band_metrics(frames)
     rows += priority_metrics(c, frames)

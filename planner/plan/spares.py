@@ -19,10 +19,16 @@ ROUNDING = 1e-6
 """A unit counts as whole within this."""
 
 
-def spare_frame(
+def spare_frame(c: Coefficients, pools: pd.DataFrame) -> pd.DataFrame:
+    """Return SPARE_FRAME of the pools in which spares are held by probability, out of those of ``pool_confidence``."""
+    asked = c.spares[POOL].drop_duplicates()
+    return pools.merge(asked, on=POOL)[SPARE_FRAME]
+
+
+def pool_confidence(
     scenario: Scenario, c: Coefficients, columns: ColumnIndex, values: np.ndarray
 ) -> pd.DataFrame:
-    """Return SPARE_FRAME: one row per place and period in which spares are held by probability.
+    """Return SPARE_FRAME: one row per product that fails, place and period with units held throughout.
 
     needed_units         units to hold in the busiest block beside those rented by the hour or on spot
     held_units           units held throughout the period: in service or rented for it, not on spot
@@ -30,8 +36,6 @@ def spare_frame(
     down_fraction        share of time a unit is failed
     confidence_fraction  P(Binomial(held_units, 1 - down_fraction) >= needed_units)
     """
-    if c.spares.empty:
-        return pd.DataFrame(columns=SPARE_FRAME).astype(dict.fromkeys(SPARE_FRAME[4:], float))
     unit = c.stands[[*STAND, "product", "mode", "availability_fraction"]]
     running = decided(columns, values, "run", "busy")[["column", "busy"]]
     need = sized_runs(c, columns).merge(running, on="column")
@@ -45,14 +49,15 @@ def spare_frame(
     most = (need - lent - kept).groupby(level=POOL).max().rename("needed")
     own = held[held["mode"] != SPOT]
     there = own["units"].groupby([own[name] for name in POOL]).sum().rename("held")
-    pools = c.spares[POOL].drop_duplicates().merge(most.reset_index(), on=POOL)
-    pools = pools[pools["needed"] > ROUNDING].merge(there.reset_index(), on=POOL, how="left")
+    share = down_fraction(scenario.tables["products"].set_index("product"))
+    pools = pd.concat([most, there], axis=1, join="inner").reset_index()
+    pools = pools[(pools["needed"] > ROUNDING) & (pools["product"].map(share).astype(float) > 0.0)]
     needed = np.ceil(pools["needed"].to_numpy(float) - ROUNDING)
-    whole = np.floor(pools["held"].fillna(0.0).to_numpy(float) + ROUNDING)
-    down = pools["product"].map(down_fraction(scenario.tables["products"].set_index("product"))).astype(float)
+    whole = np.floor(pools["held"].to_numpy(float) + ROUNDING)
+    down = pools["product"].map(share).astype(float)
     sure = [
-        confidence_of(int(least), int(units - least), share)
-        for least, units, share in zip(needed, whole, down, strict=True)
+        confidence_of(int(least), int(units - least), failed)
+        for least, units, failed in zip(needed, whole, down, strict=True)
     ]
     return pools.assign(
         needed_units=needed,

@@ -60,7 +60,8 @@ SERVICE_CLASSES = Table(
         choice("percentile", "statistic the targets hold for", PERCENTILES),
         fraction(
             "availability_fraction",
-            "share of time the service answers; stated only: a plan sizes by the failures of products",
+            "share of time the service answers; sizes nothing: a plan shows what its units reach beside it and warns "
+            "where that is less; spares come from settings spare_confidence_fraction",
             required=True,
         ),
         fraction(
@@ -77,7 +78,7 @@ SERVICE_CLASSES = Table(
         ),
         *provenance(),
     ),
-    only_stated="meaning availability_fraction",
+    only_stated="meaning",
 )
 
 WORKLOADS = Table(

@@ -18,6 +18,7 @@ from small_scenarios import (
     scenario,
     solved,
     units,
+    workload,
 )
 
 from planner.errors import InputError
@@ -68,6 +69,45 @@ def test_the_plan_says_how_sure_it_is(plan):
     assert (row["needed_units"], row["held_units"], row["spare_units"]) == (60, 63, 3)
     assert row["down_fraction"] == pytest.approx(DOWN)
     assert row["confidence_fraction"] == pytest.approx(up_at_least(60, 63), rel=1e-12)
+
+
+def promising(share, confidence=0.99, **more):
+    """Return the sixty boxes for a class that promises this availability."""
+    promise = {
+        "service_class": "online",
+        "meaning": "people",
+        "availability_fraction": share,
+        "deferral_h": 0,
+    }
+    promise |= {"percentile": "p95", "source": "case", "source_date": "2026", "confidence": "estimate"}
+    return sixty(
+        confidence,
+        service_classes=[promise],
+        workloads=[workload(service_class="online")],
+        **more,
+    )
+
+
+@pytest.mark.parametrize(("confidence", "held"), [(0.99, 63), (None, 61)])
+def test_a_plan_shows_what_a_promise_reaches_and_warns_below_it(confidence, held):
+    """Of 63 boxes sixty are up with 0.99486, of the 61 that the mean asks for with 0.858."""
+    found = solved(promising(0.99999, confidence), audit=True)
+    values = found["metrics"].set_index(["metric", "scope", "period"])["value"]
+    assert values["service availability, promised", "chat", "horizon"] == 0.99999
+    reached = values["service_availability_fraction", "chat", "2027"]
+    assert reached == pytest.approx(up_at_least(60, held), rel=1e-12)
+    said = [text for text in found.headline["warnings"] if text.startswith("availability of chat")]
+    assert len(said) == 1
+    assert f"promises 0.99999, the units held reach {reached:.4f}" in said[0]
+
+
+def test_a_promise_that_is_kept_is_shown_without_a_warning():
+    found = solved(promising(0.99), audit=True)
+    assert not [text for text in found.headline["warnings"] if "availability" in text]
+    stated = found["metrics"]
+    wrong = stated.assign(value=stated["value"].where(~stated["metric"].str.startswith("service_av"), 1.0))
+    checks = audit_plan(replace(found, frames={**found.frames, "metrics": wrong})).checks.set_index("check")
+    assert not checks.loc["metrics", "passed"]
 
 
 def test_the_fleet_sheet_shows_the_spares(plan, tmp_path):

@@ -9,6 +9,7 @@ from planner.plan.audit.figures.engine_metrics import engine_metrics
 from planner.plan.audit.figures.fleet_metrics import resource_metrics, site_metrics, unit_metrics
 from planner.plan.audit.figures.metric_rows import EVERY, KEY, PER, WITHOUT_LENGTHS, Metric, whole
 from planner.plan.audit.figures.service_metrics import (
+    availability_metrics,
     band_metrics,
     output_rates,
     priority_metrics,
@@ -78,6 +79,7 @@ def metric_table(books: Accounts) -> pd.DataFrame:
     rows = [
         *output_rates(books, counted),
         *workload_metrics(books),
+        *availability_metrics(books),
         *engine_metrics(books),
         *band_metrics(books),
         *priority_metrics(books),

@@ -20,6 +20,7 @@ from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.money.shares import REQUESTS, TOKENS
 from planner.plan.audit.report import total
 from planner.plan.audit.service.pool_checks import POOL, listed_sizes
+from planner.plan.audit.service.spare_checks import held_and_needed
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 SECONDS_PER_MINUTE = 60.0
@@ -95,6 +96,32 @@ def workload_metrics(books: Accounts) -> list[Metric]:
         rate = total(output["requests_per_s"], output, ["period", "block"])
         swing = over(float(rate.max() - rate.min()), float(rate.mean()))
         rows.append(whole("long-run fluctuation of requests", scope, swing, "fraction"))
+    return rows
+
+
+def availability_metrics(books: Accounts) -> list[Metric]:
+    """Return what each class promises and the chance that all pools and power chains of a workload are there.
+
+    pools: P(Binomial(held, up) >= needed) of ``service.spare_checks``;  chains: each site and cooling once
+    """
+    promised = books.facts.workloads["availability_fraction"].astype(float)
+    pools = held_and_needed(books).set_index(["product", "site", "cooling", "period"])["confidence_fraction"]
+    chain = books.facts.chains["availability_fraction"]
+    rows: list[Metric] = []
+    for name, run in books["serving"].groupby("workload", sort=False):
+        if float(promised[name]) <= 0.0:
+            continue
+        rows.append(whole("service availability, promised", str(name), float(promised[name]), "fraction"))
+        for period, part in run.groupby("period", sort=False):
+            chance, fed = 1.0, {}
+            for product, site, cooling in set(
+                zip(part["product"], part["site"], part["cooling"], strict=True)
+            ):
+                chance *= float(pools.get((product, site, cooling, period), 1.0))
+                fed[site, cooling] = float(chain.get(cooling, np.nan))
+            for share in fed.values():
+                chance *= 1.0 if np.isnan(share) else share
+            rows.append(("service_availability_fraction", str(name), str(period), chance, "fraction"))
     return rows
 
 

@@ -49,7 +49,7 @@ def spare_confidence(books: Books) -> Check:
     asked = books.facts.scenario.settings.spare_confidence_fraction
     if asked is None or books.plan.headline.get("relaxed"):
         return compare("spare_confidence", "spare_units", pd.DataFrame({"left": [], "right": []}), "<=")
-    own = _held_and_needed(books)
+    own = held_and_needed(books)
     stated = books.plan.frames.get("spares", own.iloc[:0])
     sure = own[POOL].assign(left=asked, right=own["confidence_fraction"])
     parts = [
@@ -59,7 +59,7 @@ def spare_confidence(books: Books) -> Check:
     return worst("spare_confidence", "spare_units", parts)
 
 
-def _held_and_needed(books: Books) -> pd.DataFrame:
+def held_and_needed(books: Books) -> pd.DataFrame:
     """Return product, site, cooling, period with the whole units needed and held and how sure that is."""
     products = books.facts.table("products", "product")
     failed = products["failures_per_year"].fillna(0.0) * products["repair_days"].fillna(0.0)
