@@ -60,10 +60,10 @@ def promise_warnings(metrics: pd.DataFrame) -> list[str]:
         if len(own) and float(own["value"].iloc[0]) < promised:
             worst = own.iloc[0]
             warnings.append(
-                f"availability of {name}: its class promises {promised:g}, the units held reach "
-                f"{_short_of(float(worst['value']), float(promised))} in the busiest hour of {worst['period']}; more "
-                "spares by settings spare_confidence_fraction, reserve by failure_cases, or a lower "
-                "availability_fraction"
+                f"availability of {name}: its class promises {promised:g}; that all units its busiest hour needs are "
+                f"up at once has a chance of at least {_short_of(float(worst['value']), float(promised))} in "
+                f"{worst['period']}: more spares by settings spare_confidence_fraction, reserve by failure_cases, or a "
+                "lower availability_fraction"
             )
     return warnings
 

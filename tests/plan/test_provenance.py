@@ -72,7 +72,7 @@ def test_what_no_figure_reads_is_shown_beside_its_source():
         service_classes=[desk | {"deferral_h": 0, "availability_fraction": 0.9}],
     )
     said = provenance_frame(stated, frames()).set_index(["table", "key"])
-    assert said.loc[("service_classes", "desk"), "stated"] == "meaning a help desk; availability_fraction 0.9"
+    assert said.loc[("service_classes", "desk"), "stated"] == "meaning a help desk"
 
 
 def test_a_table_that_no_plan_reads_is_said():
