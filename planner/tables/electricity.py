@@ -96,8 +96,17 @@ TARIFFS = Table(
             required=False,
         ),
         fraction("ratchet_fraction", "billed kW is at least this share of the highest earlier peak"),
-        integer("ratchet_months", "months", "how many earlier months a ratchet looks at", low=1, high=60),
-        text("ratchet_season", "months whose peaks a ratchet counts, such as 6-9; blank = all"),
+        integer(
+            "ratchet_months",
+            "months",
+            "how many earlier months a ratchet looks at, with ratchet_fraction",
+            low=1,
+            high=60,
+        ),
+        text(
+            "ratchet_season",
+            "months whose peaks a ratchet counts, such as 6-9, with ratchet_fraction; blank = all",
+        ),
         number(
             "minimum_kw",
             "kW",
@@ -114,7 +123,7 @@ TARIFFS = Table(
             "after them): 2026-06-24T16:00;2026-07-20T17:00; T15:45 names that quarter, T16:00/16:15 states the end; "
             "later years rest on the same months a year later, each at its highest kW in the charge's hours and days",
         ),
-        fraction("power_factor", "kW per kVA assumed for kVA units"),
+        fraction("power_factor", "kW per kVA assumed for kVA units, refused for others"),
         keys("applies_to", "components a levy is a share of, or that count towards a minimum; blank = all"),
         *provenance(),
     ),

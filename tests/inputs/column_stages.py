@@ -66,7 +66,6 @@ def tariffs() -> list[Row]:
             "kw_month",
             ratchet_fraction=0.8,
             ratchet_months=11,
-            power_factor=0.95,
         ),
         charge("grid", "rent of the meter", "fixed", 300, "month"),
         charge("grid", "least take", "minimum", 20, "kw_month", contract_fraction=0.5),

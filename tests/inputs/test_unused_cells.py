@@ -9,6 +9,8 @@ from planner.inputs.checks.unused_rules import reads, stated
 from planner.inputs.checks.view import View
 from planner.inputs.scenario import Settings
 
+PER_KVA = "(only for kvah, kva_month, kva_day)"
+
 
 def case(**tables):
     return scenario(
@@ -89,6 +91,7 @@ def test_a_method_without_the_ratio_does_not_read_it():
         ("energy", "kwh", "ratchet_fraction", 0.8, "demand"),
         ("energy", "kwh", "named_hours", "2026-06-24T16:00", "demand"),
         ("fixed", "month", "contract_fraction", 0.5, "demand, minimum"),
+        ("energy", "kwh", "ratchet_months", 11, "demand"),
         ("levy", "fraction", "power_factor", 0.9, "energy, demand, minimum"),
         ("energy", "kwh", "applies_to", "energy", "minimum, levy"),
     ],
@@ -99,6 +102,31 @@ def test_a_charge_states_only_what_its_kind_is_billed_by(kind, unit, column, val
         f"column {column}: '{value}': not used for a charge of kind {kind} (only for {only}): leave it blank"
     )
     assert text in refusal(tariffs=[energy(), row])
+
+
+@pytest.mark.parametrize(
+    ("unit", "column", "value", "of"),
+    [
+        ("kw_month", "ratchet_months", 11, "a charge without ratchet_fraction"),
+        ("kw_month", "ratchet_season", "6-9", "a charge without ratchet_fraction"),
+        ("kw_month", "tier_from", 40, "a charge without tier_of"),
+        ("kw_month", "tier_unit", "kw", "a charge without tier_of"),
+        ("kw_month", "power_factor", 0.9, "a price per kw_month " + PER_KVA),
+        ("kw_day", "power_factor", 0.9, "a price per kw_day " + PER_KVA),
+    ],
+)
+def test_a_cell_says_more_of_one_that_is_stated(unit, column, value, of):
+    """Months without a share would ratchet nothing, and the power factor of a price per kW scale nothing."""
+    row = energy("more", charge="demand", price_unit=unit, day_type="all", **{column: value})
+    text = f"tariffs row 3, column {column}: '{value}': not used for {of}: leave it blank"
+    assert refusal(tariffs=[energy(), row]).count(text) == 1
+
+
+def test_a_ratchet_and_a_price_per_kva_state_what_they_need():
+    peak = {"charge": "demand", "day_type": "all", "ratchet_months": 11, "ratchet_season": "6-9"}
+    for share in (0.8, 0):
+        row = energy("more", price_unit="kva_month", power_factor=0.9, ratchet_fraction=share, **peak)
+        case(tariffs=[energy(), row])
 
 
 def test_a_levy_is_in_a_currency_of_its_tariff():

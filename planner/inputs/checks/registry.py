@@ -28,6 +28,7 @@ from planner.inputs.checks import (
     tariff_peak_rules,
     tariff_rules,
     tariff_tier_rules,
+    tariff_unused_rules,
     workload_rules,
 )
 from planner.inputs.checks.columns import column_bands
@@ -59,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     *incentive_rules.RULES,
     *tariff_rules.RULES,
     *tariff_tier_rules.RULES,
+    *tariff_unused_rules.RULES,
     *tariff_peak_rules.RULES,
     *plausibility_rules.RULES,
 )
