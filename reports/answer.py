@@ -232,6 +232,8 @@ def _proof_line(content: Content) -> str:
     )
     audit = content.frame("checks", ["passed"])
     text = f"Status {content.status}: {meaning}; gap {100 * gap:.3f} %"
+    if "gap_any_sizes" in content.headline:
+        text += f", {100 * content.number('gap_any_sizes'):.3f} % to any plan with pools of other sizes"
     if len(audit):
         passed = int(audit["passed"].astype(bool).sum())
         text += f"; audit without the solver: {passed} of {len(audit)} checks pass"
@@ -302,6 +304,11 @@ def proof_rows(content: Content) -> list[tuple[str, object]]:
             (f"Objective ({content.currency})", content.number("objective")),
             (f"Bound ({content.currency})", content.number("bound")),
             ("Gap reached", content.number("gap")),
+            *(
+                [("Gap at pools of any sizes", content.number("gap_any_sizes"))]
+                if "gap_any_sizes" in head
+                else []
+            ),
             ("Gap requested", head.get("requested_gap", content.settings.get("gap"))),
             (
                 "Solver",

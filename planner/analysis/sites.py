@@ -44,7 +44,9 @@ from planner.units import KG_PER_TONNE
 DELAY = ["site", "case", "status", "costs", "relative"]
 ALL_SITES = "all sites"
 TARIFF_COLUMNS = ["site", "price_now", "break_even_price", "dearer_by_with_free_energy"]
-FIRST_CAPS = "; utilisation caps of pools of the expected size, which the plan tightened to the sizes it has"
+FIRST_CAPS = (
+    "; utilisation caps of pools of the largest size of use, which the plan tightened to the sizes it has"
+)
 RELAXATION = (
     "relaxation: units are divisible, so the value is that of the long run, not of the next whole unit"
 )

@@ -205,7 +205,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         deferrable=waiting,
         spares=spares.spare_levels(scenario, stand, throughout, busy),
         cap_curves=points.caps,
-        pools=first_pools(points, runs, routes, demand, workloads),
+        pools=first_pools(points, runs, routes, deferral.most_served(demand, waiting), workloads),
     )
 
 

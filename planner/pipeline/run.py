@@ -135,10 +135,11 @@ def _tightened(
     """Return the plan under tighter caps where a pool of these values is too busy, else None; and the pass so far.
 
     None too where the tighter caps leave no plan: they are those of one plan's pools, so that is no proof that the
-    scenario has none. The plan at hand then stands, with the hours in which its pools are too small.
+    scenario has none. The plan at hand then stands, with the hours in which its pools are too small. And None where a
+    bound is asked for: it stands at the loosest caps, which every plan keeps.
     """
     c, at = retightened(built.coefficients, built.model, values, at)
-    if c is built.coefficients:
+    if c is built.coefficients or options.relax:
         return None, at
     limit = options.solve_options(scenario.settings).time_limit_s
     left = None if limit is None else limit - spent_s
@@ -167,11 +168,13 @@ def _solve_built(
     relaxed = goal.optimise(model, model.problem, replace(wanted, relax=True, progress=None))
     if relaxed.status == "infeasible":
         return Clash(scenario, built.points, c, model)
-    if at.number == 1 and relaxed.termination.has_values:
+    at = at.bounded(relaxed.termination.bound)
+    if at.follows_relaxation(model, wanted) and relaxed.termination.has_values:
         spent = time.perf_counter() - began
         better, at = _tightened(scenario, built, options, at, relaxed.values, spent)
         if better is not None:
             return better
+    at = replace(at, whole=True)
     left = (
         None
         if wanted.time_limit_s is None
@@ -192,6 +195,7 @@ def _solve_built(
         )
     fixed = goal.as_billed(c, model, main, wanted) if wanted.relax else goal.fix(c, model, main, wanted)
     seconds = time.perf_counter() - began
+    at = at.bounded(main.termination.bound)
     better, at = _tightened(scenario, built, options, at, fixed.values, seconds)
     if better is not None:
         return better
@@ -219,7 +223,9 @@ def _solve_built(
     plan = solved_plan(scenario, built.points, c, model.columns, fixed.values, objective, extra)
     proven = _with_proof(plan, built, main, fixed, goal, wanted, seconds)
     warnings = [*proven.headline["warnings"], *cap_warnings(at)]
-    headline = {**proven.headline, **cap_headline(c, at), "warnings": warnings}
+    scale = _output(plan.headline) if goal.is_ratio else 1.0
+    caps = cap_headline(c, at, float(proven.headline["objective"]), scale)
+    headline = {**proven.headline, **caps, "warnings": warnings}
     proven = Plan(headline, proven.frames, scenario)
     # A bound is audited as what is handed on: nothing in it is ordered, asked for or paid.
     proven = as_bound(proven) if wanted.relax else proven
@@ -248,6 +254,15 @@ OBJECTIVE_TOLERANCE = 1e-6
 """Relative difference allowed between the solver's objective and the sum of the ledger."""
 
 
+def _output(headline: Mapping[str, Any]) -> float:
+    """Return the discounted output that the ratio divides by.
+
+    A request without lengths is one unit of output in it: millions of them stand beside millions of tokens.
+    """
+    output = (headline["effective_mtok_discounted"], headline["effective_mrequests_discounted"])
+    return float(sum(amount or 0.0 for amount in output))
+
+
 def _with_proof(
     plan: Plan,
     built: Built,
@@ -260,9 +275,7 @@ def _with_proof(
     """Return the plan with status, bound, gap and sizes, after checking that the ledger is the objective."""
     headline: dict[str, Any] = dict(plan.headline)
     ended = fixed.termination
-    # A request without lengths is one unit of output in the ratio: millions of them stand beside millions of tokens.
-    output = (headline["effective_mtok_discounted"], headline["effective_mrequests_discounted"])
-    scale = sum(amount or 0.0 for amount in output) if goal.is_ratio else 1.0
+    scale = _output(headline) if goal.is_ratio else 1.0
     solver_objective = fixed.objective * scale
     _require_equal(solver_objective, headline["objective"])
     arrays = built.model.problem

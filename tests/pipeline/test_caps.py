@@ -13,6 +13,7 @@ from tiny_coefficients import tiny
 from planner.inputs import load_scenario
 from planner.pipeline import RunOptions, caps, run_plan
 from planner.pipeline.caps import FIRST_PASS, MOST_PASSES, CapPass, cap_headline, cap_warnings, retightened
+from planner.plan.audit.audit import CHECKS
 from planner.plan.audit.facts import Facts
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.service import pool_checks, service_checks
@@ -56,7 +57,7 @@ def follow(monkeypatch: pytest.MonkeyPatch, sizes: list[float]) -> tuple[float, 
 
 def test_marginal_pool_that_shrinks_at_every_pass_fits_its_size_in_the_last(monkeypatch):
     cap, _ = follow(monkeypatch, [70.0, 31.0])
-    assert cap == allowed(1.0)  # not allowed(0.75 * 31): the third plan gives it 9 and keeps its targets
+    assert cap == allowed(1.0)  # not allowed(31): the third plan gives it 9 and keeps its targets
     cap, at = follow(monkeypatch, [70.0, 31.0, 9.0])
     assert (at.loose, at.short_fraction) == (0, 0.0)
     assert cap_warnings(at) == []
@@ -64,7 +65,7 @@ def test_marginal_pool_that_shrinks_at_every_pass_fits_its_size_in_the_last(monk
 
 def test_pool_that_keeps_its_size_is_not_given_up(monkeypatch):
     cap, at = follow(monkeypatch, [70.0, 60.0])
-    assert cap == allowed(0.75 * 70.0)
+    assert cap == allowed(70.0)
     assert at.loose == 0
 
 
@@ -73,7 +74,7 @@ def test_hours_short_after_the_last_model_are_stated(monkeypatch):
     assert (at.number, at.loose, at.short_fraction) == (3, 1, pytest.approx(1.0 / 0.8 - 1.0))
     assert "in 1 workload-hours" in cap_warnings(at)[0]
     assert "25.00%" in cap_warnings(at)[0]
-    assert cap_headline(tiny(), at) == {}  # no queued workload, no pool
+    assert cap_headline(tiny(), at, 1.0, 1.0) == {}  # no queued workload, no pool
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +132,10 @@ def test_audit_allows_the_shortage_a_plan_states_and_no_more(plan):
     for count, fraction, passes in ((hours, part, True), (hours, 0.5 * part, False), (0, part, False)):
         stated = stating(short, hours_too_busy=count, most_units_short_fraction=fraction)
         assert pool_checks.utilisation_caps(stated).passed is passes
+
+
+@pytest.mark.parametrize(("name", "factor"), [("bound_any_sizes", 1.01), ("gap_any_sizes", 2.0)])
+def test_audit_recounts_the_gap_to_pools_of_other_sizes(plan, name, factor):
+    accounts = Accounts(plan, Facts(plan.scenario))
+    assert CHECKS["proof"](accounts).passed
+    assert not CHECKS["proof"](stating(accounts, **{name: factor * plan.headline[name]})).passed

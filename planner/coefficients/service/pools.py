@@ -2,7 +2,7 @@
 
 A pool is the replicas of one product and engine that serve one workload within one latency class at a site under one
 cooling option. The caps by size come from the performance stage; which size holds is decided by the plan, so the caps
-start from an estimate and the pipeline tightens them where the plan's pools turn out smaller.
+start from the largest size any plan could use and the pipeline tightens them where the plan's pools turn out smaller.
 """
 
 from __future__ import annotations
@@ -18,20 +18,24 @@ POOL_PLACE = [*POOL, *PLACE]
 TOGETHER = ["workload", "period", "block"]
 """What shares its pools: requests that one cannot take in time go to another."""
 
-EXPECTED_SHARE = 0.25
-"""Part of the demand within reach that a pool is first taken to serve; too large a part is tightened after a solve."""
-
-SURE_SHARE = 0.75
-"""Part of the replicas a plan gave a pool that its next cap supposes."""
-
 
 def first_pools(
     points: PointSet, runs: pd.DataFrame, routes: pd.DataFrame, demand: pd.DataFrame, workloads: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return every pool there can be with the size it is first taken to have, and its cap.
+    """Return every pool there can be with the largest size any plan could use it at, and its cap there.
 
-    ``replicas = share * sum over regions in reach of demand * (1 + retries) * minute peak / rate of a replica``, at
-    least 1; the rate is that of a large pool at its cap, share is EXPECTED_SHARE.
+    With L replicas kept busy by all the demand in reach,
+
+        L = sum over regions in reach of demand * (1 + retries) * minute peak / rate of a replica
+
+    the size is the least N with ``N * cap(N) >= L``. No plan needs a higher cap: a pool of n <= N replicas has none,
+    and one of n > N carries at most L <= N * cap(N) <= n * cap(N). So the model at these caps admits every plan that
+    any caps admit, and its bound holds for plans with pools of all sizes.
+
+    Parameters
+    ----------
+    demand : DataFrame
+        Most requests/s that may be served in each block (:func:`deferral.most_served`).
 
     Returns
     -------
@@ -40,32 +44,51 @@ def first_pools(
     if points.caps.empty:
         return pd.DataFrame(columns=[*POOL_PLACE, "replicas", "utilisation_cap_fraction"])
     large = points.caps.sort_values("replicas").drop_duplicates(POOL, keep="last")
+    large = large.assign(full_rate=large["requests_per_s"] / large["utilisation_cap_fraction"])
     keys = [*POOL, "site", "cooling"]
     pools = runs.groupby(keys, as_index=False, sort=False, dropna=False)["peak_ratio"].max()
-    pools = pools.merge(large[[*POOL, "requests_per_s"]], on=POOL)
+    pools = pools.merge(large[[*POOL, "full_rate"]], on=POOL)
     within = routes.merge(demand, on=["workload", "region"])
     reach = ["workload", "site", "ttft_class", "period", "block"]
     asked = within.groupby(reach, as_index=False)["requests_per_s"].sum()
     asked = asked.rename(columns={"requests_per_s": "asked"})
     pools = pools.merge(asked, on=["workload", "site", "ttft_class"])
     attempts = 1.0 + pools["workload"].map(workloads["retry_fraction"]).astype(float)
-    load = EXPECTED_SHARE * pools["asked"] * attempts * pools["peak_ratio"]
-    replicas = (load / pools["requests_per_s"]).clip(lower=1.0)
-    caps = cap_at(points.caps, pools, replicas.to_numpy(float))
+    busy = pools["asked"] * attempts * pools["peak_ratio"] / pools["full_rate"]
+    replicas = least_size(points.caps, pools, busy.to_numpy(float))
+    caps = cap_at(points.caps, pools, replicas)
     return pools.assign(replicas=replicas, utilisation_cap_fraction=caps)[
         [*POOL_PLACE, "replicas", "utilisation_cap_fraction"]
     ]
 
 
-def tightened(
-    pools: pd.DataFrame, curves: pd.DataFrame, seen: pd.DataFrame, given_up: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Return the pools with caps no looser than the sizes a plan gave them allow; caps never rise.
+def least_size(curves: pd.DataFrame, pools: pd.DataFrame, busy: np.ndarray) -> np.ndarray:
+    """Return the least replicas N of each pool with ``N * cap(N) >= busy``, at least 1.
 
-    A pool the plan uses gets the cap of SURE_SHARE of its size, one it does not use that of a single replica: the next
-    plan neither shrinks out of its caps nor moves to small pools elsewhere. The marginal pool of an hour shrinks again
-    each time its cap is tightened, whatever share is supposed: in hours given up, a pool below the size its cap
-    supposed gets the cap of a single replica, which no size breaks.
+    Caps hold from one listed size to the next, so on each step N is the step's first size or busy / cap, and the first
+    step that contains it is taken; past the last size its cap goes on.
+    """
+    sizes = np.sort(curves["replicas"].unique())
+    ends = np.append(sizes[1:], np.inf)
+    found = np.full(len(pools), np.nan)
+    for first, end in zip(sizes, ends, strict=True):
+        needed = np.maximum(busy / cap_at(curves, pools, np.full(len(pools), first)), first)
+        found = np.where(np.isnan(found) & (needed < end), needed, found)
+    return found
+
+
+def tightened(
+    pools: pd.DataFrame,
+    curves: pd.DataFrame,
+    seen: pd.DataFrame,
+    hours: pd.DataFrame,
+    given_up: bool = False,
+) -> pd.DataFrame:
+    """Return the pools with caps no looser, in the hours given, than the sizes a plan gave them allow.
+
+    In these hours a pool the plan uses gets the cap of its size, one it does not use that of a single replica: the next
+    plan does not move to small pools elsewhere. Other hours keep their caps, and no cap rises. An hour is too busy only
+    where some pool is smaller than its cap supposes, so each pass lowers a cap by a listed size and the passes end.
 
     Parameters
     ----------
@@ -73,16 +96,21 @@ def tightened(
         ``PointSet.caps``.
     seen : DataFrame
         Pools of the plan: POOL, PLACE, replicas.
-    given_up : DataFrame
-        Hours (TOGETHER) whose shrinking pools are followed no further; none by default.
+    hours : DataFrame
+        Hours (TOGETHER) whose pools are tightened.
+    given_up : bool
+        Pools of these hours that shrank are followed no further: they get the cap of a single replica, which no size
+        breaks.
     """
     joined = pools.merge(seen[[*POOL_PLACE, "replicas"]], on=POOL_PLACE, how="left", suffixes=("", "_seen"))
-    size = (SURE_SHARE * joined["replicas_seen"]).fillna(1.0).clip(lower=1.0, upper=joined["replicas"])
-    if given_up is not None:
-        hours = pd.MultiIndex.from_frame(joined[TOGETHER]).isin(pd.MultiIndex.from_frame(given_up[TOGETHER]))
-        size = size.mask(hours & (joined["replicas_seen"] < joined["replicas"]), 1.0)
-    caps = cap_at(curves, joined, size.to_numpy(float))
-    kept = pd.Series(caps, index=joined.index).clip(upper=joined["utilisation_cap_fraction"])
+    size = joined["replicas_seen"].fillna(1.0).clip(lower=1.0, upper=joined["replicas"])
+    if given_up:
+        size = size.mask(joined["replicas_seen"] < joined["replicas"], 1.0)
+    short = pd.MultiIndex.from_frame(joined[TOGETHER]).isin(pd.MultiIndex.from_frame(hours[TOGETHER]))
+    size = size.where(short, joined["replicas"])
+    caps = pd.Series(cap_at(curves, joined, size.to_numpy(float)), index=joined.index)
+    held = joined["utilisation_cap_fraction"]
+    kept = held.where(~short, caps.clip(upper=held))
     return joined.assign(replicas=size, utilisation_cap_fraction=kept)[list(pools.columns)]
 
 

@@ -370,8 +370,8 @@ def stated_terms(books: Accounts) -> Check:
 def proof(books: Accounts) -> Check:
     """Return the check that status, bound and gap agree.
 
-    The bound is not above the objective; gap = (objective - bound) / |objective|; ``optimal`` only within the
-    gap asked for.
+    The bound is not above the objective, nor is that at pools of any size; gap = (objective - bound) / |objective|;
+    ``optimal`` only within the gap asked for.
     """
     value, bound, gap = books.headline("objective"), books.headline("bound"), books.headline("gap")
     asked = books.headline("requested_gap")
@@ -383,6 +383,15 @@ def proof(books: Accounts) -> Check:
         )
         achieved = (value - bound) / size if value else gap
         rows.append({"statement": "gap", "left": gap, "right": max(achieved, 0.0)})
+    widest = books.headline("bound_any_sizes")
+    if np.isfinite(widest):
+        stated = books.headline("gap_any_sizes")
+        rows.append(
+            {"statement": "bound at any sizes", "left": widest / size, "right": min(widest, value) / size}
+        )
+        rows.append(
+            {"statement": "gap at any sizes", "left": stated, "right": max((value - widest) / size, 0.0)}
+        )
     if books.plan.status == "optimal":
         rows.append(
             {
