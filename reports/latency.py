@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from reports.content import Content
 
+WARM = ("units", "hours")
 LATENCY = [
     "workload",
     "product",
@@ -85,9 +88,23 @@ def sizing_sentences(content: Content) -> list[str]:
             sentences.append(
                 f"A replica of {row.workload} takes {row.scale_up_delay_s:,.0f} s to start: "
                 f"sized on the {what} minute, {held} units are there in the busiest hour, "
-                f"of which its mean keeps {busy} busy."
+                f"of which its mean keeps {busy} busy{_stood_by(content, row)}."
             )
     return sentences
+
+
+def _stood_by(content: Content, workload: Any) -> str:
+    """Return what stands by warm for a workload, in words; nothing where nothing does."""
+    warm = content.frame(
+        "warm_units", ["workload", "product", "site", "period", "block", "next_block", *WARM]
+    )
+    own = warm[warm["workload"].eq(workload.workload)]
+    if own.empty:
+        return ""
+    most = own.groupby(["period", "block", "next_block"])["units"].sum().max()
+    how = workload.scaling if isinstance(workload.scaling, str) else "reactive"
+    held = (own["units"] * own["hours"]).sum()
+    return f"; up to {most:,.3g} units stand by warm for it ({how}), {held:,.0f} unit-hours"
 
 
 def _band(pool: pd.Series, metric: str) -> str:

@@ -868,7 +868,7 @@ BESIDE_THEIR_CASES = {
     *("retired_units", "resold_units", "cost resale"),
     *("api_admissible", "api_allowance", "api_rows", "cost api_tokens"),
     *("waterfall_hours", "waterfall"),
-    "spot_share",
+    *("spot_share", "warm_buffer", "warm_capacity", "warm_rent"),
     "data_residency",
     *("concentration", "source_count", "commissioning_pace", "export_limits"),
     *("quota_cap", "quota_split", "quota_demand"),

@@ -169,6 +169,7 @@ def peaks(dice: Draw, tables: Tables) -> None:
         row["sizing_statistic"] = sizing
         row |= {"minute_p99_input_ratio": 1.4, "minute_p99_output_ratio": 1.1} if sizing == "p99" else {}
         row |= {"scale_up_delay_s": 30} if sizing == "mean" else some(dice, scale_up_delay_s=600)
+        row |= {"scaling": "predictive"} if sizing == "p99" else {}
         if dice.random() < 0.4 and row["workload"] in lengths:
             for each in tables["demand"]:
                 if each["workload"] == row["workload"]:

@@ -13,6 +13,7 @@ from planner.coefficients.incentives import Incentives, income_rows
 from planner.coefficients.orders.order_terms import tier_costs
 from planner.coefficients.service.api import api_costs
 from planner.coefficients.service.failures import Failures
+from planner.coefficients.service.warm import Warm
 
 
 def contract_terms() -> Mapping[str, object]:
@@ -149,6 +150,31 @@ def spare_terms() -> Mapping[str, object]:
         *((*pool, spares, units) for pool in pools for spares, units in enough),
     )
     return {"spares": levels}
+
+
+def warm_terms() -> Mapping[str, object]:
+    """Return chat that holds the rise of the morning ahead in t1, and in all hours of t2; a third of it by then."""
+    hours = table(
+        "period block next_block share",
+        *((at, *pair) for at in ("t1", "t2") for pair in (
+            ("day", "day", 0.75), ("day", "night", 0.25), ("night", "night", 0.8), ("night", "day", 0.2),
+        )),
+    )  # fmt: skip
+    ahead, always = ("night", "day"), ("any", "any")
+    rises = table(
+        "workload period block next_block held_block held_next at_block weight",
+        ("chat", "t1", "night", "day", *ahead, "day", 0.3),
+        ("chat", "t1", "night", "day", *ahead, "night", -0.2),
+        ("chat", "t2", "night", "day", *always, "day", 0.3),
+        ("chat", "t2", "night", "day", *always, "night", -0.2),
+    )
+    held = table(
+        "workload period block next_block held_block held_next share",
+        ("chat", "t1", "night", "day", *ahead, 1.0),
+        ("chat", "t2", "night", "day", *always, 0.9),
+        ("chat", "t2", "night", "night", *always, 0.4),
+    )
+    return {"warm": Warm(hours, rises, held)}
 
 
 def standby_terms(kw: float = 120.0) -> Mapping[str, object]:

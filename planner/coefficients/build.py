@@ -43,7 +43,7 @@ from planner.coefficients.orders import (
 from planner.coefficients.orders.prices import priced_stands
 from planner.coefficients.orders.rent_cost import rent_costs
 from planner.coefficients.payments import PAYMENT, escalated
-from planner.coefficients.service import api, deferral, egress, failures, serving, spares
+from planner.coefficients.service import api, deferral, egress, failures, serving, spares, warm
 from planner.coefficients.service.optional import optional_value
 from planner.coefficients.service.pools import first_pools
 from planner.inputs import Scenario, resolved_workloads
@@ -203,6 +203,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         bridging=bridge,
         colocation=colo,
         deferrable=waiting,
+        warm=warm.warm_units(workloads, assigned, cell_demand, waiting),
         spares=spares.spare_levels(scenario, stand, throughout, busy),
         cap_curves=points.caps,
         pools=first_pools(points, runs, routes, deferral.most_served(demand, waiting), workloads),
@@ -281,6 +282,8 @@ LABELS: Mapping[str, list[str]] = {
     "resold": resale.RESOLD,
     "api": ["api_offer", "workload", "shape", "region", "period", "block"],
     "unserved": ["workload", "region", "period", "block"],
+    "warm": ["workload", "phase", "product", "site", "cooling", *warm.CLASS],
+    "ahead": ["product", "site", "cooling", *warm.CLASS],
     "priority_full": ["priority", "region", "period", "block"],
     "waiting": deferral.WAITING,
     "grid_kw": ["site", "period", "block"],

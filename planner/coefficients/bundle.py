@@ -26,6 +26,7 @@ from planner.coefficients.service.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.service.failures import Failures
 from planner.coefficients.service.serving import SPANS
 from planner.coefficients.service.spares import SPARES
+from planner.coefficients.service.warm import Warm
 from planner.inputs import Settings
 
 
@@ -125,6 +126,8 @@ class Coefficients:
     cap_curves, pools
         Utilisation caps by pool and size (``PointSet.caps``); those used, with the size they hold for
         (``pools.first_pools``). Empty where every workload states its allowance for waiting.
+    warm
+        What stands by before demand rises (see :class:`warm.Warm`).
     failures
         Losses after which critical demand is still served (see :class:`failures.Failures`).
     """
@@ -181,6 +184,7 @@ class Coefficients:
     spares: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SPARES))
     cap_curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     pools: pd.DataFrame = field(default_factory=pd.DataFrame)
+    warm: Warm = field(default_factory=Warm)
     failures: Failures = field(default_factory=Failures)
     api: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API))
     api_limits: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API_LIMITS))

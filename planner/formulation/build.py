@@ -33,6 +33,7 @@ from planner.formulation import (
     spot_constraints,
     standby_constraints,
     vendor_constraints,
+    warm_constraints,
 )
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.columns import build_columns
@@ -50,6 +51,9 @@ FAMILIES: Mapping[str, Family] = {
         service_constraints.prefill_balance,
         service_constraints.decode_balance,
         service_constraints.capacity,
+        warm_constraints.warm_buffer,
+        warm_constraints.warm_capacity,
+        warm_constraints.warm_rent,
         priority_constraints.priority_first,
         priority_constraints.priority_next,
         deferral_constraints.served_hour,
@@ -143,6 +147,9 @@ FAMILIES: Mapping[str, Family] = {
 SPEAKS_OF: Mapping[str, str] = {
     "api_allowance": "api",
     "must_serve": "unserved",
+    "warm_buffer": "warm",
+    "warm_capacity": "warm",
+    "warm_rent": "ahead",
     "served_hour": "waiting",
     "deferral_window": "waiting",
     "whole_replicas": "replicas",

@@ -16,6 +16,7 @@ from planner.coefficients.service.priority import ranked_demand, ranks_with_a_ne
 from planner.formulation.blocks import ColumnBlock, ColumnIndex
 from planner.formulation.failure_constraints import failure_columns
 from planner.formulation.replica_constraints import replica_labels
+from planner.formulation.warm_constraints import ahead_labels, warm_labels
 
 VARIABLES: Mapping[str, str] = {
     "order": "units ordered (purchase, lease, reservation), integer",
@@ -29,6 +30,8 @@ VARIABLES: Mapping[str, str] = {
     "rent": "units rented for a whole period, integer",
     "rent_hour": "units rented for a block, released by the hour",
     "run": "units busy at an operating point (mean over the block)",
+    "warm": "units that stand by for a rise of demand",
+    "ahead": "units rented by the hour that are there in hours of a block before another",
     "flow": "requests/s of a shape routed from a region to a site, first attempts",
     "retire": "units of an existing lot taken out at the start of a period, integer",
     "resold": "units bought in a period and taken out again at the start of a later one, integer",
@@ -93,6 +96,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
     flows = flow_labels(c, runs)
     runs = _only_reached(c, runs, flows)
     hourly = c.rents["rent_step"] == "hour"
+    warm = warm_labels(c, runs)
     own_sites = c.site_limits[["site", "period"]].drop_duplicates()
     frames = {
         "order": c.orders[LABELS["order"]],
@@ -108,6 +112,8 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "rent": c.rents.loc[~hourly, LABELS["rent"]],
         "rent_hour": c.rents[hourly].merge(c.blocks[["period", "block"]], on="period")[LABELS["rent_hour"]],
         "run": runs[LABELS["run"]],
+        "warm": warm[LABELS["warm"]],
+        "ahead": ahead_labels(c, warm, c.rents[hourly])[LABELS["ahead"]],
         "flow": flows[LABELS["flow"]],
         "retire": c.retirable[LABELS["retire"]],
         "resold": c.resales[LABELS["resold"]],

@@ -36,6 +36,8 @@ PRICED = (
     "vendor_supply",
     "vendor_hourly_supply",
     "capacity",
+    "warm_capacity",
+    "warm_rent",
     "spot_share",
     "spare_units",
     "api_allowance",

@@ -34,6 +34,7 @@ from planner.plan.spares import pool_confidence, spare_frame
 from planner.plan.totals import of_plan, token_frame, total_frame
 from planner.plan.unit_costs import output_headline, unit_cost_frame
 from planner.plan.unstated_supply import supply_warnings, unstated_supply_frame
+from planner.plan.warm import warm_frames
 from planner.plan.waterfall import waterfall_frame, waterfall_hours
 
 
@@ -75,6 +76,8 @@ def solved_plan(
         pools = pools_of_plan(c, columns, values)
         frames["pools"], frames["pool_caps"] = pools, c.cap_curves
         frames["latency"] = pool_latency(c, pools, scenario.tables["roofline_constants"])
+    if len(c.warm.held):
+        frames |= warm_frames(c, columns, values)
     frames["totals"] = total_frame(frames["costs"])
     frames["tokens"] = token_frame(c, frames)
     frames["orders"] = frames["orders"].assign(cost=_order_cost(c, frames))

@@ -186,8 +186,16 @@ WORKLOADS = Table(
         number(
             "scale_up_delay_s",
             "s",
-            "time from the decision to start a replica until it serves; what rises faster must be running before",
+            "time from the decision to start a replica until it serves; what rises faster must be running before: by "
+            "the hour units stand by warm as scaling says; blank = at once",
             high=86_400,
+        ),
+        choice(
+            "scaling",
+            "with scale_up_delay_s: predictive = the hours are known, each holds the rise that follows it; reactive = "
+            "load is seen when it is there, the largest rise is held in every hour below the peak; blank = reactive",
+            ("reactive", "predictive"),
+            required=False,
         ),
         number(
             "arrival_cv",

@@ -15,6 +15,7 @@ SPAN = ["site", "product", "cooling", "units_per_replica"]
 OUT = ["site", "cooling", "offer", "ordered", "sold_period", "units", "age_years", "value_per_unit", "income"]
 SPARES = ["site", "product", "cooling", "period"]
 SPARES += ["needed_units", "held_units", "spare_units", "down_fraction", "confidence_fraction"]
+WARM = ["workload", "site", "product", "cooling", "phase", "period", "most_units", "mean_units", "unit_hours"]
 WIDTHS = {
     "site": Label("Site", width=18),
     "product": Label("Product", width=26),
@@ -29,6 +30,10 @@ WIDTHS = {
     "spare_units": Label("Spares", "units", styles.COUNT, 12),
     "down_fraction": Label("A unit is down", "%", styles.PERCENT_FINE, 12),
     "confidence_fraction": Label("Enough are up with", "%", styles.PERCENT_FINE, 12),
+    "workload": Label("Workload", width=18),
+    "most_units": Label("Most", "units", styles.RATIO, 12),
+    "mean_units": Label("Mean over the period", "units", styles.RATIO, 12),
+    "unit_hours": Label("Unit-hours", "h", styles.COUNT, 12),
     "income": Label("Income", "{currency}", styles.MONEY_PLAIN, 14),
 }
 
@@ -54,6 +59,7 @@ def fill(book: Workbook, content: Content) -> None:
     time_block(page, chips, ["chip"], "chips", styles.COUNT, "Most", _most(chips, names), WIDTHS)
     _taken_out(page)
     _spares(page)
+    _warm(page)
     spanning = content.frame("replicas", [*SPAN, "period", "replicas"])
     if len(spanning):
         section(page, "Replicas over several units", time_columns(content))
@@ -82,6 +88,21 @@ def _spares(page: Page) -> None:
     if len(rows):
         section(page, "Spares by probability", len(SPARES))
         list_block(page, rows.reset_index(drop=True), SPARES, WIDTHS)
+
+
+def _warm(page: Page) -> None:
+    """Write the units that stand by before demand rises, by workload and place."""
+    frame = page.content.frame("warm_units", [*WARM[:6], "hours", "units"])
+    if frame.empty:
+        return
+    held = frame.assign(unit_hours=frame["units"] * frame["hours"])
+    rows = held.groupby(WARM[:6], as_index=False, sort=False).agg(
+        most_units=("units", "max"), unit_hours=("unit_hours", "sum")
+    )
+    hours = page.content.frame("periods", ["period", "hours"]).set_index("period")["hours"]
+    rows = rows.assign(mean_units=rows["unit_hours"] / rows["period"].map(hours).astype(float))
+    section(page, "Units that stand by warm", len(WARM))
+    list_block(page, rows, WARM, WIDTHS)
 
 
 def _most(wide: pd.DataFrame, names: list[str]) -> list[float]:

@@ -37,6 +37,7 @@ from tiny_terms import (
     source_and_resale_terms,
     spare_terms,
     standby_terms,
+    warm_terms,
 )
 
 from planner.coefficients import Coefficients
@@ -346,6 +347,11 @@ def stood_by() -> dict[str, Any]:
     return at_will(campus_only() | terms | {"costs": campus_only()["costs"] | {"module": cheap}})
 
 
+def warm_busy() -> dict[str, Any]:
+    """Return the busy case with units that stand by in the cloud ahead of the morning, the hall full."""
+    return at_will(busy() | warm_terms())
+
+
 def rarely_enough() -> dict[str, Any]:
     """Return the busy case in which each further spare is enough for less: one is not, and two are more than enough."""
     levels = spare_terms()["spares"]
@@ -373,6 +379,11 @@ def unlimited_rows() -> dict[str, tuple[dict[str, Any], dict[str, str], float]]:
             ("module_standby", "standby_kept"),
             (stood_by(), {"module": "ups module", "period": "t2", "day": ""}, 0.01),
         ),
+        **dict.fromkeys(
+            ("warm_buffer", "warm_capacity"),
+            (warm_busy(), {"site": "cloud", "period": "t1", "block": "night", "next_block": "day"}, 0.01),
+        ),
+        "warm_rent": (warm_busy(), {"site": "cloud", "period": "t1", "block": "night"}, 0.01),
         "incentive_cap": (awarded(), {"incentive": "credit"}, 0.01),
         "incentive_earned": (awarded(), {"incentive": "grant"}, 0.01),
         "incentive_condition": (awarded(), {"incentive": "grant"}, 0.01),

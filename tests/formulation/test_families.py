@@ -18,6 +18,7 @@ from tiny_terms import (
     source_and_resale_terms,
     spare_terms,
     standby_terms,
+    warm_terms,
 )
 
 from planner.formulation.build import FAMILIES, SPEAKS_OF, build_model
@@ -36,6 +37,7 @@ def case():
     costs = {**terms["costs"], **{"granted": incentive_terms()["costs"]["granted"]}}
     awarded = incentive_terms() | {"costs": costs}
     every = terms | awarded | failure_terms() | source_and_resale_terms() | spare_terms() | standby_terms()
+    every |= warm_terms()
     return tiny(**every | {"costs": costs})
 
 
@@ -57,6 +59,10 @@ AWARDED = {"incentive_earned", "incentive_cap", "incentive_condition"}
 """Families of grants and tax credits: a credit for hardware and a grant for the campus."""
 SPARED = {"spare_units", "spare_table", "spare_choice"}
 """Families of spares by probability: boxes at the campus and in the cloud."""
+
+
+WARM = {"warm_buffer", "warm_capacity", "warm_rent"}
+"""Families of units that stand by warm: for chat, in t1 ahead of the morning, in t2 always."""
 
 
 STOOD_BY = {"module_standby", "standby_kept", "path_power", "commissioning_path"}
@@ -114,6 +120,8 @@ def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
             case = tiny(**failure_terms())
         elif name in STOOD_BY:
             case = tiny(**standby_terms())
+        elif name in WARM:
+            case = tiny(**warm_terms())
         elif name in SPARED:
             case = tiny(**spare_terms())
         elif name in STAYING:
@@ -275,6 +283,7 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
         | RANKED
         | OPENED
         | SPARED
+        | WARM
         | {"module_standby", "standby_kept"}
         | AWARDED
         | STAYING

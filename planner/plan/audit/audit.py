@@ -51,6 +51,7 @@ from planner.plan.audit.service import (
     quota_checks,
     service_checks,
     spare_checks,
+    warm_checks,
     waterfall_checks,
 )
 from planner.plan.bound import BOUND, with_units
@@ -82,6 +83,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             service_checks.prefill_balance,
             service_checks.decode_balance,
             service_checks.capacity,
+            *warm_checks.CHECKS,
             service_checks.whole_replicas,
             spare_checks.spot_share,
             spare_checks.spare_confidence,

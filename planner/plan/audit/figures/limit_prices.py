@@ -21,7 +21,7 @@ from planner.plan.audit.money import api_costs, cost_checks
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.orders import fleet_checks, order_checks, vendor_capacity
 from planner.plan.audit.report import Check, compare
-from planner.plan.audit.service import service_checks, spare_checks
+from planner.plan.audit.service import service_checks, spare_checks, warm_checks
 
 FIXED, LONG_RUN = "fixed_fleet", "long_run"
 """Prices with the whole units of the plan held, and with divisible ones."""
@@ -91,6 +91,8 @@ LIMITS: Mapping[str, tuple[list[str], Rows | None]] = {
     "vendor_supply": (["limit", "period"], _by_period),
     "vendor_hourly_supply": (["limit", "period", "block"], _table(vendor_capacity.vendor_supply)),
     "capacity": (POOL_BLOCK, _table(service_checks.capacity)),
+    "warm_capacity": ([*POOL_BLOCK, "next_block"], _table(warm_checks.warm_capacity)),
+    "warm_rent": (POOL_BLOCK, _table(warm_checks.warm_rent)),
     "spot_share": (POOL_BLOCK, _table(spare_checks.spot_share)),
     # The spares that stand by for a pool are chosen among whole numbers: what is left of them is no slack.
     "spare_units": (POOL_BLOCK, None),
@@ -187,7 +189,7 @@ def _names(books: Accounts, label: str) -> set[str] | None:
         return {name for table in LIMIT_TABLES for name in tables[table]["limit"].astype(str)}
     if label == "period":
         return {str(name) for name in books.facts.periods.index}
-    return set(books["blocks"]["block"].astype(str)) if label == "block" else None
+    return set(books["blocks"]["block"].astype(str)) if label in ("block", "next_block") else None
 
 
 def label_text(rows: pd.DataFrame, key: list[str]) -> pd.Series:

@@ -10,6 +10,7 @@ from planner.plan.audit.figures.limit_prices import FIXED, LONG_RUN, POOL_BLOCK,
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, compare, total
+from planner.plan.audit.service import warm_checks
 from planner.units import SECONDS_PER_HOUR, TOKENS_PER_MTOK
 
 SERVED = ["workload", "region", "period"]
@@ -69,7 +70,9 @@ def marginal_spending(books: Accounts) -> Check:
     """Return the check of marginal costs at the plan's fleet against what the last request of each place takes.
 
     sum over regions and phases of value * Mtok routed * discount factor
-        =  sum over busy units of  peak / u * |price of capacity| + added kW * PUE * hours * (price per kWh + extra)
+        =  sum over busy units of  peak / u * |price of capacity, warm hours too|
+               + added kW * PUE * hours * (price per kWh + extra)
+           + sum over units that stand by warm of  |price of these hours|
 
     by workload and period, present value: at the optimum nothing that runs earns or loses by one request more. The
     right side is known whole where all that serves is hosted; where power is ours ``extra`` (demand charges, tiers,
@@ -121,7 +124,9 @@ def _work(books: Accounts) -> pd.DataFrame:
     serving, stated, facts = books.serving, books["serving"], books.facts
     duals = books.plan.frames["duals"]
     fixed = duals[duals["kind"].eq(FIXED)]
+    warm, by_hour = _warm(books, fixed)
     price = prices(fixed, "capacity", serving, POOL_BLOCK)
+    price = price + by_hour.reindex(pd.MultiIndex.from_frame(serving[POOL_BLOCK])).fillna(0.0).to_numpy(float)
     cap = stated.get("utilisation_cap_fraction", pd.Series(1.0, index=stated.index)).astype(float)
     held = serving["peak_ratio"].to_numpy(float) / cap.fillna(1.0).to_numpy(float) * price
     ours = facts.sites["kind"].reindex(serving["site"]).ne("cloud").to_numpy()
@@ -134,11 +139,28 @@ def _work(books: Accounts) -> pd.DataFrame:
     chosen = fixed["family"].isin(("budget", "carbon_limit", "water_limit")).any()
     spare = facts.scenario.settings.spare_confidence_fraction is not None
     least_bill = serving["site"].isin(_with_contracts(books)).to_numpy() | (rate < 0.0)
-    return serving[LINE].assign(
+    rows = serving[LINE].assign(
         least=serving["units_running"] * (held + np.where(ours, energy, 0.0)),
         more=ours | several.gt(1.0).to_numpy() | bool(chosen) | spare,
         unknown=ours & least_bill,
     )
+    return pd.concat([rows, warm], ignore_index=True) if len(warm) else rows
+
+
+def _warm(books: Accounts, fixed: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Return LINE, least of what stands by warm for a workload, and the price of its hours by POOL_BLOCK.
+
+    Units that stand by grow with the work they are held for, so what they take is paid by its requests.
+    """
+    key, known = [*POOL_BLOCK, "next_block"], fixed["family"].eq("warm_capacity")
+    if not known.any():
+        return pd.DataFrame(columns=[*LINE, "least"]), pd.Series(dtype=float)
+    hours = warm_checks.warm_capacity(books).table
+    own = warm_checks.required(books)
+    assert hours is not None
+    priced = prices(fixed, "warm_capacity", hours, key)
+    least = own["units"].to_numpy(float) * prices(fixed, "warm_capacity", own, key)
+    return own[LINE].assign(least=least, more=False, unknown=False), total(priced, hours, POOL_BLOCK)
 
 
 def tariff_level(books: Accounts, rows: pd.DataFrame) -> np.ndarray:

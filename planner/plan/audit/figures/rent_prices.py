@@ -12,7 +12,15 @@ from planner.plan.audit.money.hardware_costs import time_of
 from planner.plan.audit.orders.standing import price_at
 from planner.plan.audit.report import Check, compare, total
 
-MORE = ("budget", "vendor_supply", "vendor_hourly_supply", "spare_units", "spot_share")
+MORE = (
+    "budget",
+    "vendor_supply",
+    "vendor_hourly_supply",
+    "spare_units",
+    "spot_share",
+    "warm_capacity",
+    "warm_rent",
+)
 """Limits that a rented unit takes from beside its own supply: where one binds, nothing is said of its rent."""
 UNIT_PERIOD = ["offer", "site", "cooling", "period"]
 
