@@ -39,7 +39,8 @@ def rent_of_capacity(books: Accounts) -> Check:
     duals = books.plan.frames.get("duals", pd.DataFrame())
     if duals.empty:
         return compare("rent_of_capacity", "duals", duals, "<=")
-    kinds = [LONG_RUN] if books.facts.scenario.settings.integer_hourly_rent else [LONG_RUN, FIXED]
+    whole = books.facts.scenario.settings.integer_hourly_rent or books.plan.headline.get("relaxed")
+    kinds = [LONG_RUN] if whole else [LONG_RUN, FIXED]
     spares = books.facts.scenario.settings.spare_confidence_fraction is not None
     several = books["points"]["units_per_replica"].astype(float).gt(1.0).any()
     alone = books["failures"].empty and not spares and not several
