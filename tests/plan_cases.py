@@ -881,7 +881,7 @@ BESIDE_THEIR_CASES = {
     *("unstated_supply", "spare_confidence", "incentives", "cost incentive"),
     "cost property_tax",
     "cost hall_retrofit",
-    *("priority_shares", "priority_order"),
+    *("priority_shares", "priority_order", "served_share"),
     "quality_gates",
     *("utilisation_caps", "pool_latency"),
     *(

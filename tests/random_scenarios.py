@@ -95,7 +95,7 @@ def _settings(dice: Draw) -> dict[str, Any]:
         "loan_term_years": float(dice.choice([0.5, 2.0, 5.0])),
         "carbon_price_per_t": float(dice.choice([0.0, 60.0])),
         "integer_hourly_rent": bool(dice.random() < 0.5),
-        "priority_rule": str(dice.choice(["value", "strict"])),
+        "priority_rule": str(dice.choice(["value", "strict", "weighted"])),
     }
 
 

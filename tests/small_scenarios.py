@@ -199,7 +199,12 @@ def _plain_tables() -> dict[str, Rows]:
     }
 
 
-def short_of_boxes(units: float, rule: str = "strict", unranked_fraction: float | None = None) -> Scenario:
+def short_of_boxes(
+    units: float,
+    rule: str = "strict",
+    unranked_fraction: float | None = None,
+    guaranteed: tuple[float | None, float | None] = (None, None),
+) -> Scenario:
     """Return gold of rank 1 and basic of rank 2, 4 requests/s each, half optional, on so many boxes of one request/s.
 
     A Mtok of basic is worth ten times one of gold: by value alone basic is served first.
@@ -212,11 +217,12 @@ def short_of_boxes(units: float, rule: str = "strict", unranked_fraction: float 
             "sites": [cloud()],
             "offers": [rental(supply_units_per_period=units)],
             "workloads": [
-                workload("gold", priority=1, **worth),
+                workload("gold", priority=1, guaranteed_share=guaranteed[0], **worth),
                 workload(
                     "basic",
                     **(worth | {"priority": 2, "value_per_mtok": 10_000}),
                     unranked_fraction=unranked_fraction,
+                    guaranteed_share=guaranteed[1],
                 ),
             ],
             "shapes": [shape(name, output_tokens=100) for name in names],

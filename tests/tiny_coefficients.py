@@ -93,9 +93,9 @@ def _service() -> Mapping[str, Any]:
             ("code", "any", 1.0, 8_000.0, 200.0, 200e-6),
         ),
         "workloads": table(
-            "workload must_serve_fraction value_per_mtok spot_fraction",
-            ("chat", 0.8, 50.0, float("nan")),
-            ("code", 1.0, float("nan"), float("nan")),
+            "workload must_serve_fraction value_per_mtok spot_fraction guaranteed_share",
+            ("chat", 0.8, 50.0, float("nan"), 0.0),
+            ("code", 1.0, float("nan"), float("nan"), 0.0),
         ).set_index("workload"),
         # The campus is too far for chat, the cloud too far for the west, and the hall answers the west late.
         "routes": table(

@@ -56,6 +56,7 @@ FAMILIES: Mapping[str, Family] = {
         warm_constraints.warm_rent,
         priority_constraints.priority_first,
         priority_constraints.priority_next,
+        priority_constraints.served_share,
         deferral_constraints.served_hour,
         deferral_constraints.deferral_window,
         replica_constraints.whole_replicas,
@@ -147,6 +148,7 @@ FAMILIES: Mapping[str, Family] = {
 SPEAKS_OF: Mapping[str, str] = {
     "api_allowance": "api",
     "must_serve": "unserved",
+    "served_share": "unserved",
     "warm_buffer": "warm",
     "warm_capacity": "warm",
     "warm_rent": "ahead",

@@ -9,7 +9,7 @@ rank, would say the same at the price of an objective that is no money and of du
 from __future__ import annotations
 
 from planner.coefficients import Coefficients
-from planner.coefficients.service.priority import PLACE, ranked_demand
+from planner.coefficients.service.priority import PLACE, ranked_demand, share_floors
 from planner.formulation.blocks import ColumnIndex, RowBlock
 from planner.formulation.joining import number_rows, row_block, terms
 
@@ -49,7 +49,7 @@ def priority_next(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     unserved       requests/s of optional demand not served             column unserved
     priority_full  1 while all of the rank before is served, binary     column priority_full
     O              optional requests/s, (1 - m) * D of ``must_serve``   c.demand, c.workloads
-    a              share of it that waits for no rank, fraction         c.workloads, unranked_fraction
+    a              share of it that waits for no rank, fraction: what is unranked, or guaranteed   c.workloads
 
     Ranks without optional demand in the place are passed over. Where rank p is not served in full of the next no more
     is served than waits for no rank, so unless that is all of it, it is not full either, and so on.
@@ -68,3 +68,35 @@ def priority_next(c: Coefficients, columns: ColumnIndex) -> RowBlock:
     limit = rows["given"].to_numpy(float)
     labels = rows.drop(columns=["priority", "optional", "unranked", "given"])
     return row_block("priority_next", labels, "<=", limit, parts)
+
+
+def served_share(c: Coefficients, columns: ColumnIndex) -> RowBlock:
+    """Of a workload no smaller part is served than its guaranteed or weighted share of what is served of another.
+
+    unserved[w,r,t,b] - x[w,v] * O[w,r,t,b] / O[v,r,t,b] * unserved[v,r,t,b]  <=  (1 - x[w,v]) * O[w,r,t,b]
+    for every workload w with a share beside a workload v, region r, period t, block b, both with optional demand
+
+    unserved  requests/s of optional demand not served                  column unserved
+    O         optional requests/s, (1 - m) * D of ``must_serve``        c.demand, c.workloads
+    x         least served share of w over that of v, fraction          c.workloads, guaranteed_share; by priority
+
+    Divided by O of w it reads: served share of w >= x * served share of v. With priority_rule weighted x is
+    min(1, weight of w / weight of v), weight 1 / priority: the earlier one is served no worse, the later one no less
+    than in proportion. Where nothing is served of v nothing is asked of w, so there is always a plan.
+
+    Dual: currency per (request/s) in the block; what one request/s of w that may be left more would save (<= 0).
+    """
+    floors = share_floors(c.settings, c.demand, c.workloads)
+    rows = number_rows(floors)
+    key = ["workload", "beside", *PLACE]
+    lost = columns.frame("unserved")
+    scale = (
+        -rows["ratio"].astype(float) * rows["optional"].astype(float) / rows["optional_beside"].astype(float)
+    )
+    rows = rows.assign(scale=scale)
+    parts = [
+        terms(rows, lost, DEMANDED, 1.0),
+        terms(rows, lost.rename(columns={"workload": "beside"}), ["beside", *PLACE], "scale"),
+    ]
+    limit = (1.0 - rows["ratio"].astype(float)) * rows["optional"].astype(float)
+    return row_block("served_share", rows[[*key, "row"]], "<=", limit.to_numpy(float), parts)

@@ -123,10 +123,11 @@ class Settings(BaseModel):
         default=False,
         description="requests wait for a cheaper, cooler or cleaner hour as long as their workload allows (deferral_h)",
     )
-    priority_rule: Literal["value", "strict"] = Field(
+    priority_rule: Literal["value", "strict", "weighted"] = Field(
         default="value",
         description="which optional demand is left where something is short: the one worth least beside its cost "
-        "(value), or, in each region and block, all of a later priority before any of an earlier one (strict)",
+        "(value), or, in each region and block, all of a later priority before any of an earlier one (strict), or as "
+        "much of each as its weight, 1 / priority, asks beside the others (weighted)",
     )
     spare_confidence_fraction: Annotated[float | None, BeforeValidator(_none_from_blank)] = Field(
         default=None,

@@ -15,8 +15,8 @@ def resolved_workloads(scenario: Scenario) -> pd.DataFrame:
     ``ttft_ms``, ``tpot_ms``, ``e2e_ms``, ``percentile`` are the workload's own where given, else those of its
     service class; blank in both = no target, and ``deferral_h`` likewise. ``availability_fraction`` of the class
     is added, and ``sizing_input_ratio`` and ``sizing_output_ratio``: the minute capacity is sized on over its
-    hour; ``spot_fraction`` too, blank = all. A workload without a class has no availability target (0), may stand
-    on spot and, unless it says so itself, does not wait (0).
+    hour; ``spot_fraction`` too, blank = all, and ``guaranteed_share``, blank in both = 0. A workload without a class
+    has no availability target (0), may stand on spot and, unless it says so itself, does not wait (0).
 
     Returns
     -------
@@ -35,6 +35,8 @@ def resolved_workloads(scenario: Scenario) -> pd.DataFrame:
         column: name.map(classes[column]).astype(float).where(name.notna(), 0.0)
         for column in ("availability_fraction", "deferral_h")
     }
+    guaranteed = name.map(classes["guaranteed_share"]).astype(float)
+    promised["guaranteed_share"] = workloads["guaranteed_share"].fillna(guaranteed).fillna(0.0)
     promised["spot_fraction"] = name.map(classes["spot_fraction"]).astype(float)
     for side in ("input", "output"):
         ratios = {name: workloads[f"minute_{name}_{side}_ratio"] for name in ("peak", "p99")}

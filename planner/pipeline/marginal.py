@@ -47,6 +47,7 @@ PRICED = (
     "carbon_limit",
     "water_limit",
     "must_serve",
+    "served_share",
 )
 PLACE = ["workload", "shape", "ttft_class", "site", "period", "block"]
 MARGINAL = dict.fromkeys(("kind", "phase", "workload", "region", "period"), "str") | {

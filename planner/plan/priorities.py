@@ -48,7 +48,8 @@ def rank_warnings(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> list[s
             f"priority_rule strict leaves {share:.0%} of the optional demand of {workload} (rank "
             f"{first['priority']:.0f}, {worth}) while {first['workload_before']} (rank "
             f"{first['priority_before']:.0f}, {first['value_before']:,.6g}) is served; workloads.unranked_fraction "
-            "takes a share of it out of the ranks, must_serve_fraction makes one a limit"
+            "takes a share of it out of the ranks, guaranteed_share keeps one beside what is served, "
+            "must_serve_fraction makes one a limit"
         )
     return said
 

@@ -65,6 +65,10 @@ SERVICE_CLASSES = Table(
             required=True,
         ),
         fraction(
+            "guaranteed_share",
+            "least served share of optional demand of its workloads over that of any other workload; blank = 0",
+        ),
+        fraction(
             "spot_fraction",
             "most of a workload's units that may be on spot, whose provider takes them away at short notice; 0 = none; "
             "blank = all",
@@ -243,7 +247,7 @@ WORKLOADS = Table(
             "priority",
             "rank",
             "1 is first: with settings priority_rule strict, optional demand is served only where all of the earlier "
-            "ranks is; otherwise value_per_mtok alone decides",
+            "ranks is; weighted, in proportion to 1 / priority at least; otherwise value_per_mtok alone decides",
             required=True,
             low=1,
             high=99,
@@ -255,6 +259,11 @@ WORKLOADS = Table(
             "unranked_fraction",
             "share of the optional demand that waits for no earlier rank, with settings priority_rule strict: it is "
             "served where its value pays; blank = 0",
+        ),
+        fraction(
+            "guaranteed_share",
+            "least served share of its optional demand over that of any other workload in the same region and block, "
+            "whatever the priority_rule: it does not starve while another is served; blank = the class's",
         ),
         number(
             "value_per_mtok",

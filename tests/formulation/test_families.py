@@ -92,8 +92,8 @@ OPENINGS = {
 }
 
 
-RANKED = {"priority_first", "priority_next"}
-"""Families of priorities: code is half optional and comes before chat."""
+RANKED = {"priority_first", "priority_next", "served_share"}
+"""Families of priorities: code is half optional and comes before chat, whose share beside it is a tenth at least."""
 
 
 STAYING = {"spot_share"}
@@ -106,7 +106,10 @@ def staying():
 
 def ranked():
     workloads = tiny().workloads.assign(
-        must_serve_fraction=[0.8, 0.5], priority=[2, 1], unranked_fraction=[0.25, np.nan]
+        must_serve_fraction=[0.8, 0.5],
+        priority=[2, 1],
+        unranked_fraction=[0.25, np.nan],
+        guaranteed_share=[0.1, 0],
     )
     return tiny(settings=settings(priority_rule="strict"), workloads=workloads)
 

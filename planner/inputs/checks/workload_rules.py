@@ -207,10 +207,23 @@ def priority_has_ranks(view: View) -> Iterator[Finding]:
 def unranked_share_has_ranks(view: View) -> Iterator[Finding]:
     """Yield a notice where a share is taken out of ranks that the settings do not order by."""
     workloads = view["workloads"]
-    if view.settings.priority_rule == "value":
+    if view.settings.priority_rule != "strict":
         for at in rows_where(workloads, workloads.frame["unranked_fraction"] > 0):
-            message = "not used with settings priority_rule value: no rank waits for another"
+            rule = view.settings.priority_rule
+            message = f"not used with settings priority_rule {rule}: no rank waits for another"
             yield Notice(workloads.fault(at, "unranked_fraction", message))
+
+
+def guaranteed_share_has_others(view: View) -> Iterator[Finding]:
+    """Yield a notice where a share is guaranteed beside others and nothing of it, or of any other, can be left."""
+    workloads = view["workloads"]
+    optional = workloads.frame["must_serve_fraction"] < 1
+    promised = workloads.frame["guaranteed_share"] > 0
+    for at in rows_where(workloads, promised & (~optional | (optional.sum() < 2))):
+        message = (
+            "does nothing: it is beside the optional demand of another workload that optional demand is left"
+        )
+        yield Notice(workloads.fault(at, "guaranteed_share", message))
 
 
 def residency_names_countries_and_has_a_site(view: View) -> Iterator[Finding]:
@@ -268,5 +281,6 @@ RULES = (
     ),
     Rule(priority_has_ranks, ("workloads.priority", "workloads.must_serve_fraction")),
     Rule(unranked_share_has_ranks, ("workloads.unranked_fraction",)),
+    Rule(guaranteed_share_has_others, ("workloads.guaranteed_share",)),
     Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
 )

@@ -72,6 +72,7 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             service_checks.must_serve,
             priority_checks.priority_shares,
             priority_checks.priority_order,
+            priority_checks.served_share,
             api_costs.api_admissible,
             api_costs.api_allowance,
             api_costs.api_rows,

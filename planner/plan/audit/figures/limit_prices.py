@@ -21,7 +21,7 @@ from planner.plan.audit.money import api_costs, cost_checks
 from planner.plan.audit.money.accounts import Accounts
 from planner.plan.audit.orders import fleet_checks, order_checks, vendor_capacity
 from planner.plan.audit.report import Check, compare
-from planner.plan.audit.service import service_checks, spare_checks, warm_checks
+from planner.plan.audit.service import priority_checks, service_checks, spare_checks, warm_checks
 
 FIXED, LONG_RUN = "fixed_fleet", "long_run"
 """Prices with the whole units of the plan held, and with divisible ones."""
@@ -103,6 +103,10 @@ LIMITS: Mapping[str, tuple[list[str], Rows | None]] = {
     "carbon_limit": (["limit"], _table(environment_checks.resource_limits)),
     "water_limit": (["limit"], _table(environment_checks.resource_limits)),
     "must_serve": (["workload", "region", "period", "block"], _table(service_checks.must_serve)),
+    "served_share": (
+        ["workload", "beside", "region", "period", "block"],
+        _table(priority_checks.served_share),
+    ),
 }
 """Family of a priced limit -> its labels, and its rows; None where the plan does not say what is left of it.
 
@@ -114,6 +118,7 @@ NAMED = {
     "cooling": ("cooling", "cooling"),
     "offer": ("offers", "offer"),
     "workload": ("workloads", "workload"),
+    "beside": ("workloads", "workload"),
     "region": ("regions", "region"),
     "item": ("site_modules", "item"),
     "module": ("site_modules", "module"),

@@ -1,4 +1,4 @@
-"""Priority: while some of a rank before is left in the same place and block, only what waits for no rank is served."""
+"""Priority: of a later rank only what waits for none is served while some of one before is left; shares are kept."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pandas as pd
 
 from planner.plan.audit.books import Books
 from planner.plan.audit.facts import at
+from planner.plan.audit.once import once
 from planner.plan.audit.report import Check, compare, total
 
 PLACE = ["region", "period", "block"]
@@ -42,17 +43,53 @@ def priority_order(books: Books) -> Check:
 
 def _pairs(books: Books) -> pd.DataFrame:
     """Return every two workloads of different rank in a place, with the served shares of their optional demand."""
-    if books.facts.scenario.settings.priority_rule == "value":
+    if books.facts.scenario.settings.priority_rule != "strict":
         return pd.DataFrame(columns=[*LABELS, "served", "free", "served_before"])
+    table = _optional(books)
+    pairs = table.merge(table, on=PLACE, suffixes=("", "_before"))
+    return pairs[pairs["rank_before"] < pairs["rank"]]
+
+
+@once
+def served_share(books: Books) -> Check:
+    """Return the check that of no workload a smaller part is served than its share of what is served of another.
+
+    left  = unserved - share * optional / optional of the other * unserved of the other
+    right = (1 - share) * optional
+
+    share: guaranteed_share; with priority_rule weighted at least priority of the other / own priority, 1 at most.
+    Requests/s, every two workloads with optional demand in a region and block.
+    """
+    table = _optional(books)
+    pairs = table.merge(table, on=PLACE, suffixes=("", "_other"))
+    pairs = pairs[pairs["workload"] != pairs["workload_other"]]
+    share = pairs["promised"].to_numpy(float)
+    if books.facts.scenario.settings.priority_rule == "weighted":
+        share = np.maximum(share, np.minimum(pairs["rank_other"] / pairs["rank"], 1.0))
+    pairs = pairs.assign(share=share)[share > 0.0]
+    beside = pairs["share"] * pairs["optional"] * pairs["unserved_other"] / pairs["optional_other"]
+    rows = pairs[DEMANDED].assign(
+        beside=pairs["workload_other"],
+        left=pairs["unserved"] - beside,
+        right=(1.0 - pairs["share"]) * pairs["optional"],
+    )
+    return compare("served_share", "served_share", rows, "<=")
+
+
+def _optional(books: Books) -> pd.DataFrame:
+    """Return optional demand by DEMANDED, requests/s: optional, unserved, served (share), free, promised, rank."""
     table = books.block_demand.rename("asked").reset_index()
-    stated = ["must_serve_fraction", "unranked_fraction", "priority"]
-    about = at(books.facts.workloads[stated], table, ["workload"])
-    table["free"] = about["unranked_fraction"].fillna(0.0).to_numpy(float)
+    classes = books.facts.scenario.tables["service_classes"].set_index("service_class")["guaranteed_share"]
+    stated = books.facts.scenario.tables["workloads"].set_index("workload")
+    promised = (
+        stated["guaranteed_share"].fillna(stated["service_class"].map(classes).astype(float)).fillna(0.0)
+    )
+    about = at(stated[["must_serve_fraction", "unranked_fraction", "priority"]], table, ["workload"])
+    table["promised"] = table["workload"].map(promised).to_numpy(float)
+    table["free"] = np.maximum(about["unranked_fraction"].fillna(0.0).to_numpy(float), table["promised"])
     table["rank"] = about["priority"].to_numpy(int)
     table["optional"] = (1.0 - about["must_serve_fraction"].to_numpy(float)) * table["asked"]
     lost = total(books["unserved"]["requests_per_s"], books["unserved"], DEMANDED)
     table["unserved"] = lost.reindex(pd.MultiIndex.from_frame(table[DEMANDED])).fillna(0.0).to_numpy(float)
     table = table[table["optional"] > 0.0]
-    table["served"] = 1.0 - table["unserved"] / table["optional"]
-    pairs = table.merge(table, on=PLACE, suffixes=("", "_before"))
-    return pairs[pairs["rank_before"] < pairs["rank"]]
+    return table.assign(served=1.0 - table["unserved"] / table["optional"])
