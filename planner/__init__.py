@@ -8,7 +8,8 @@
 What is named in ``__all__`` is kept; everything else may change. To read the code, follow the data:
 ``tables`` (what an input may hold), ``inputs``, ``performance`` (operating points that meet the targets),
 ``coefficients`` (tokens, kW and money per unit), ``formulation`` (the model), ``solve``, ``plan`` (labelled
-frames and the audit), ``pipeline`` (the only caller of all stages), ``cli``.
+frames and the audit), ``pipeline`` (the only caller of all stages), ``study`` (many solves of changed scenarios),
+``analysis``, ``cli``.
 """
 
 from __future__ import annotations

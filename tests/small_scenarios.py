@@ -156,6 +156,11 @@ def demand(
 
 def scenario(tables: Mapping[str, Rows], **settings: Any) -> Scenario:
     """Return a scenario of these tables on the plain ones, without the shipped catalogue."""
+    return make_scenario(*stated(tables, **settings), catalog=False)
+
+
+def stated(tables: Mapping[str, Rows], **settings: Any) -> tuple[dict[str, Any], dict[str, Rows]]:
+    """Return the settings and tables of such a scenario, before they are read."""
     policies = {
         "name": "case",
         "discount_rate_fraction": 0.0,
@@ -168,7 +173,7 @@ def scenario(tables: Mapping[str, Rows], **settings: Any) -> Scenario:
         "site_power": [{"site": site, "from_date": "2027-01-01", "usable_kw": 10_000} for site in halls],
         "facility_options": [{"site": site, "cooling": "air"} for site in halls],
     }
-    return make_scenario(policies | settings, _plain_tables() | own | tables, catalog=False)
+    return policies | settings, _plain_tables() | own | dict(tables)
 
 
 def _plain_tables() -> dict[str, Rows]:

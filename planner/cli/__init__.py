@@ -25,6 +25,7 @@ from planner.cli.performance_commands import points, predict
 from planner.cli.plan_commands import audit, report, solve
 from planner.cli.scenario_commands import check, convert, new
 from planner.cli.sites_command import sites
+from planner.cli.sweep_command import sweep
 from planner.cli.worth_command import worth
 
 # Read when numpy loads. Matrices have a few hundred rows: threads of linear algebra would only wait for each other.
@@ -55,6 +56,7 @@ for command in (
     sites,
     decisions,
     worth,
+    sweep,
     audit,
     report,
     points,

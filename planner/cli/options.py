@@ -23,8 +23,8 @@ set_option: Decorator = click.option(
     "overrides",
     metavar="TABLE/KEY/COLUMN=VALUE",
     multiple=True,
-    help="Change one cell of the scenario (key parts joined by |), or settings/FIELD=VALUE; +TABLE/... adds the row. "
-    "Repeatable.",
+    help="Change one cell of the scenario (key parts joined by |), or settings/FIELD=VALUE; TABLE[FILTER].COLUMN=VALUE "
+    "changes all rows that fit; *= and += change the number there; +TABLE/... adds the row. Repeatable.",
 )
 
 

@@ -20,7 +20,7 @@ from planner.inputs.checks.columns import check_columns
 from planner.inputs.located import Located, RawScenario, cell_text
 from planner.inputs.merge import merge
 from planner.inputs.names import with_known_names
-from planner.inputs.overrides import apply_overrides, split_overrides
+from planner.inputs.overrides import Override, apply_overrides, changed_settings, split_overrides
 from planner.inputs.parse import Rows, empty_table, parse_table, raw_from_rows
 from planner.inputs.policies import parse_settings
 from planner.inputs.read import read_source
@@ -30,7 +30,7 @@ from planner.tables import TABLES
 DEFAULT_EXAMPLE = "flagship"
 
 
-def load_scenario(reference: str | Path | None = None, overrides: Sequence[str] = ()) -> Scenario:
+def load_scenario(reference: str | Path | None = None, overrides: Sequence[str | Override] = ()) -> Scenario:
     """Return a checked scenario merged with the shipped catalogue.
 
     Parameters
@@ -38,7 +38,8 @@ def load_scenario(reference: str | Path | None = None, overrides: Sequence[str] 
     reference
         A folder, an ``.xlsx`` workbook or the name of a shipped example; None means ``flagship``.
     overrides
-        ``table/key1|key2/column=value`` and ``settings/field=value``, applied in order before the checks.
+        ``table/key1|key2/column=value``, ``table[filter].column=value`` and ``settings/field=value``, applied in order
+        before the checks.
 
     Raises
     ------
@@ -53,7 +54,7 @@ def make_scenario(
     settings: Mapping[str, object],
     tables: Mapping[str, Rows],
     catalog: bool = True,
-    overrides: Sequence[str] = (),
+    overrides: Sequence[str | Override] = (),
 ) -> Scenario:
     """Return a checked scenario from values in memory.
 
@@ -73,12 +74,16 @@ def make_scenario(
     overrides
         As in ``load_scenario``.
     """
+    return build_scenario(memory_source(settings, tables), "memory", overrides, catalog, part=True)
+
+
+def memory_source(settings: Mapping[str, object], tables: Mapping[str, Rows]) -> RawScenario:
+    """Return values in memory as what a file would hold; tables without rows count as not given."""
     faults = tuple(
         Fault(name, f"unknown table{nearest(name, TABLES)}") for name in tables if name not in TABLES
     )
     raw = {name: raw_from_rows(name, rows) for name, rows in tables.items() if name in TABLES and len(rows)}
-    source = RawScenario("memory", "settings", dict(settings), {}, raw, faults)
-    return build_scenario(source, "memory", overrides, catalog, part=True)
+    return RawScenario("memory", "settings", dict(settings), {}, raw, faults)
 
 
 def resolve_reference(reference: str | Path | None) -> tuple[Path, str]:
@@ -95,13 +100,14 @@ def resolve_reference(reference: str | Path | None) -> tuple[Path, str]:
 
 
 def build_scenario(
-    source: RawScenario, origin: str, overrides: Sequence[str], catalog: bool, part: bool = False
+    source: RawScenario, origin: str, overrides: Sequence[str | Override], catalog: bool, part: bool = False
 ) -> Scenario:
     """Return the checked scenario of everything read from one source."""
     faults = list(source.faults)
     for_settings, for_tables, unreadable = split_overrides(overrides)
     faults += unreadable
-    values = {**source.settings, **{item.column: item.value for item in for_settings}}
+    values, not_numbers = changed_settings(source.settings, for_settings)
+    faults += not_numbers
     places = {item.column: item.where for item in for_settings}
     settings, setting_faults = parse_settings(
         source.settings_where, values, source.settings_rows, places, source.settings_letter

@@ -2,7 +2,8 @@
 
 ``column*=0.8`` and ``column+=26`` change the number that stands there; a key with ``*`` in it names every row whose key
 it fits (rows whose cell is blank are left out of a relative change). ``+table/key1|key2/column=value`` adds the row
-where no row has that key.
+where no row has that key. ``table[filter].column=value`` changes every row that fits the filter (``row_filter``),
+``table.column=value`` every row.
 """
 
 from __future__ import annotations
@@ -19,20 +20,28 @@ from planner.inputs.checks.columns import check_columns
 from planner.inputs.located import NO_ROW, Located, concatenate
 from planner.inputs.names import KINDS, Names, kind_of, names_of
 from planner.inputs.parse import parse_table, raw_from_rows
-from planner.tables import TABLES
+from planner.inputs.row_filter import filtered_rows
+from planner.inputs.scenario import Settings
+from planner.tables import TABLES, Column
 
 _FORM = re.compile(
     r"(?P<add>\+?)(?P<table>[^/=+]+)/(?P<key>.*?)/(?P<column>[A-Za-z0-9_]+)(?P<how>[*+]?)=(?P<value>.*)",
     re.DOTALL,
 )
-_SETTING = re.compile(r"settings/(?P<column>[^/=]+)=(?P<value>.*)", re.DOTALL)
+_FILTERED = re.compile(
+    r"(?P<table>[A-Za-z0-9_]+)(\[(?P<rows>.*?)\])?\.(?P<column>[A-Za-z0-9_]+)(?P<how>[*+]?)=(?P<value>.*)",
+    re.DOTALL,
+)
+_SETTING = re.compile(r"settings[/.](?P<column>[^/=*+]+)(?P<how>[*+]?)=(?P<value>.*)", re.DOTALL)
+FORMS = "table/key1|key2/column=value, table[filter].column=value or settings/field=value"
 
 
 @dataclass(frozen=True)
 class Override:
     """One value to set; ``where`` is how faults name it, ``how`` is ``*`` or ``+`` for a change of what is there.
 
-    ``adds`` says that the row is added where there is none of that key.
+    ``adds`` says that the row is added where there is none of that key; ``rows`` is a filter that names the rows
+    instead of a key.
     """
 
     where: str
@@ -42,22 +51,67 @@ class Override:
     value: str
     how: str = ""
     adds: bool = False
+    rows: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Return the change as ``--set`` takes it."""
+        value = f"{self.column}{self.how}={self.value}"
+        if self.table == "settings":
+            return f"settings/{value}"
+        if self.rows is None:
+            return f"{'+' if self.adds else ''}{self.table}/{self.key}/{value}"
+        return f"{self.table}[{self.rows}].{value}" if self.rows else f"{self.table}.{value}"
 
 
-def split_overrides(texts: Sequence[str]) -> tuple[list[Override], list[Override], list[Fault]]:
-    """Return the overrides of settings, those of tables, and a fault for each that has neither form."""
-    settings, tables, faults = [], [], []
-    for text in texts:
-        where = f"--set {text}"
-        if match := _SETTING.fullmatch(text):
-            settings.append(Override(where, "settings", "", match["column"].strip(), match["value"]))
-        elif match := _FORM.fullmatch(text):
-            table, key, column, value, how = match.group("table", "key", "column", "value", "how")
-            tables.append(Override(where, table, key, column, value, how, adds=bool(match["add"])))
+def split_overrides(
+    changes: Sequence[str | Override],
+) -> tuple[list[Override], list[Override], list[Fault]]:
+    """Return the overrides of settings, those of tables, and a fault for each text that has no known form."""
+    settings, tables, faults = list[Override](), list[Override](), list[Fault]()
+    for change in changes:
+        override = change if isinstance(change, Override) else read_override(change, f"--set {change}")
+        if override is None:
+            faults.append(Fault(f"--set {change}", f"must have the form {FORMS}"))
+        elif override.table == "settings":
+            settings.append(override)
         else:
-            message = "must have the form table/key1|key2/column=value or settings/field=value"
-            faults.append(Fault(where, message))
+            tables.append(override)
     return settings, tables, faults
+
+
+def read_override(text: str, where: str) -> Override | None:
+    """Return what a text says is to be set; None where it has no known form."""
+    if match := _SETTING.fullmatch(text):
+        return Override(where, "settings", "", match["column"].strip(), match["value"], match["how"])
+    if match := _FORM.fullmatch(text):
+        table, key, column, value, how = match.group("table", "key", "column", "value", "how")
+        return Override(where, table, key, column, value, how, adds=bool(match["add"]))
+    if match := _FILTERED.fullmatch(text):
+        table, rows, column, value, how = match.group("table", "rows", "column", "value", "how")
+        return Override(where, table, "", column, value, how, rows=rows or "")
+    return None
+
+
+def changed_settings(
+    values: Mapping[str, object], overrides: Sequence[Override]
+) -> tuple[dict[str, object], list[Fault]]:
+    """Return the raw settings with values set, and a fault for each relative change of what is no number."""
+    changed, faults = dict(values), list[Fault]()
+    for override in overrides:
+        if not override.how:
+            changed[override.column] = override.value
+            continue
+        field = Settings.model_fields.get(override.column)
+        before = changed.get(override.column, field.default if field else None)
+        try:
+            by, number = float(override.value), float(before)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            message = f"{override.column}{override.how}= changes a number by a number"
+            faults.append(Fault(override.where, message, value=override.value))
+            continue
+        changed[override.column] = repr(number * by if override.how == "*" else number + by)
+    return changed, faults
 
 
 def apply_overrides(
@@ -77,32 +131,53 @@ def apply_overrides(
         if fault is not None:
             faults.append(fault)
             continue
-        single, found = _single_cells(changed[override.table], override)
+        located = changed[override.table]
+        rows, found = _rows_of(changed, override)
+        if not found:
+            rows, values, found = _values_of(located, override, rows)
+        if not found:
+            located, found = _set_values(located, override, rows, values)
         faults += found
-        for one in single:
-            located, found = _set_value(changed[override.table], one)
-            faults += found
-            if not found:
-                changed[override.table] = located
+        if not found:
+            changed[override.table] = located
     return changed, faults
+
+
+def _rows_of(merged: Mapping[str, Located], override: Override) -> tuple[np.ndarray, list[Fault]]:
+    """Return the positions of the rows an override names, by its filter or by its key."""
+    located = merged[override.table]
+    if override.rows is None:
+        return np.array(_named_rows(_key_texts(located), override.key), dtype=int), []
+
+    def names(column: Column) -> Names | None:
+        kind = _kind_named(override.table, column)
+        return _names_of_kind(merged, kind) if kind else None
+
+    return filtered_rows(located, override.rows, names, override.where)
+
+
+def _kind_named(table_name: str, column: Column) -> str | None:
+    """Return chip, model or engine where a column names one."""
+    own = next((kind for kind, table in KINDS.items() if (table, kind) == (table_name, column.name)), None)
+    return kind_of(column) or own
+
+
+def _names_of_kind(merged: Mapping[str, Located], kind: str) -> Names:
+    return names_of(kind, merged[KINDS[kind]].frame[kind].dropna(), merged["aliases"].frame)
 
 
 def _key_names(merged: Mapping[str, Located], table_name: str) -> list[Names | None]:
     """Return, per part of a table's key, the names of the chips, models or engines it may be; None for other parts."""
-    kinds = [
-        kind_of(TABLES[table_name][name])
-        or next((k for k, v in KINDS.items() if (v, k) == (table_name, name)), None)
-        for name in TABLES[table_name].key
-    ]
-    return [
-        names_of(kind, merged[KINDS[kind]].frame[kind].dropna(), merged["aliases"].frame) if kind else None
-        for kind in kinds
-    ]
+    table = TABLES[table_name]
+    kinds = [_kind_named(table_name, table[name]) for name in table.key]
+    return [_names_of_kind(merged, kind) if kind else None for kind in kinds]
 
 
 def _with_named_key(merged: Mapping[str, Located], override: Override) -> Override:
     """Return an override whose key names chips, models and engines as their tables do."""
-    if override.table not in TABLES or _named_rows(_key_texts(merged[override.table]), override.key):
+    if override.rows is not None or override.table not in TABLES:
+        return override
+    if _named_rows(_key_texts(merged[override.table]), override.key):
         return override
     names = _key_names(merged, override.table)
     parts = override.key.split("|")
@@ -160,6 +235,8 @@ def _unknown_place(merged: Mapping[str, Located], override: Override) -> Fault |
         return Fault(override.where, f"unknown column{nearest(override.column, table.column_names)}")
     if override.column in table.key:
         return Fault(override.where, f"{override.column} is part of the key and cannot be set")
+    if override.rows is not None:
+        return None
     keys = _key_texts(merged[override.table])
     if not _named_rows(keys, override.key):
         wanted = "|".join(table.key)
@@ -185,12 +262,12 @@ def _named_rows(keys: Sequence[str], key: str) -> list[int]:
     return [at for at, text in enumerate(keys) if pattern.fullmatch(text)]
 
 
-def _single_cells(located: Located, override: Override) -> tuple[list[Override], list[Fault]]:
-    """Return the override once per row it names, a relative change made a value; or the fault of doing so."""
-    keys = _key_texts(located)
-    rows = _named_rows(keys, override.key)
+def _values_of(
+    located: Located, override: Override, rows: np.ndarray
+) -> tuple[np.ndarray, list[str], list[Fault]]:
+    """Return the rows that are set and the value of each, a relative change made a value; or the fault of doing so."""
     if not override.how:
-        return [replace(override, key=keys[at]) for at in rows], []
+        return rows, [override.value] * len(rows), []
     column = located.table[override.column]
     try:
         by = float(override.value)
@@ -198,37 +275,38 @@ def _single_cells(located: Located, override: Override) -> tuple[list[Override],
         by = float("nan")
     if column.kind not in ("number", "integer") or not np.isfinite(by):
         message = f"{override.column}{override.how}= changes a number by a number"
-        return [], [Fault(override.where, message, value=override.value)]
+        return rows, [], [Fault(override.where, message, value=override.value)]
     cells = located.frame[column.name].astype(float).to_numpy()
-    stated = [at for at in rows if np.isfinite(cells[at])]
-    if not stated:
-        return [], [Fault(override.where, f"{override.column} is blank there: nothing to change")]
-    return [
-        replace(
-            override,
-            key=keys[at],
-            value=repr(float(cells[at] * by if override.how == "*" else cells[at] + by)),
-        )
-        for at in stated
-    ], []
+    stated = rows[np.isfinite(cells[rows])]
+    if not len(stated):
+        return stated, [], [Fault(override.where, f"{override.column} is blank there: nothing to change")]
+    after = cells[stated] * by if override.how == "*" else cells[stated] + by
+    return stated, [repr(float(value)) for value in after], []
 
 
-def _set_value(located: Located, override: Override) -> tuple[Located, list[Fault]]:
-    """Return the table with one cell changed, or faults of type, limits and required value."""
+def _set_values(
+    located: Located, override: Override, rows: np.ndarray, values: Sequence[str]
+) -> tuple[Located, list[Fault]]:
+    """Return the table with cells of one column changed, or faults of type, limits and required value.
+
+    A value that is wrong in many rows is told once.
+    """
     column = located.table[override.column]
-    cells = clean([override.value])
+    cells = clean(values)
     typed, complaints = typed_column(column, cells)
-    if column.required and cells[0] is None:
-        complaints[0] = f"required: {column.meaning}"
+    if column.required:
+        complaints |= {at: f"required: {column.meaning}" for at, cell in enumerate(cells) if cell is None}
     if complaints:
-        return located, [Fault(override.where, complaints[0], value=override.value)]
-    position = _key_texts(located).index(override.key)
+        said = dict.fromkeys((message, values[at]) for at, message in sorted(complaints.items()))
+        return located, [Fault(override.where, message, value=value) for message, value in said]
     series = located.frame[column.name].copy()
-    series.iloc[position : position + 1] = typed
+    series.iloc[rows] = typed
     changed = replace(located, frame=located.frame.assign(**{column.name: series}))
-    if not located.own[position]:
+    shipped = rows[~located.own[rows]]
+    if len(shipped):
         where, row, own = located.where.copy(), located.row.copy(), located.own.copy()
-        where[position], row[position], own[position] = override.where, NO_ROW, True
+        where[shipped], row[shipped], own[shipped] = override.where, NO_ROW, True
         changed = replace(changed, where=where, row=row, own=own)
-    limits = check_columns(changed.take(np.array([position])))
-    return changed, [Fault(override.where, fault.message, value=override.value) for fault in limits]
+    limits = check_columns(changed.take(rows))
+    outside = dict.fromkeys((fault.message, fault.value) for fault in limits)
+    return changed, [Fault(override.where, message, value=value) for message, value in outside]

@@ -140,6 +140,18 @@ def reliefs(clash: Clash, options: SolveOptions, again: Again) -> list[Relief]:
     return sorted(proven or found, key=lambda relief: relief.weight)
 
 
+def first_relief(clash: Clash, options: SolveOptions) -> Relief:
+    """Return the cells that give way first, not proven: nothing is planned again.
+
+    For a scenario among many, where the reason is wanted and not the way out.
+    """
+    try:
+        changes = _next_changes(clash, ANY, replace(options, progress=None), [])
+    except Stuck as stuck:
+        return Relief((), str(stuck))
+    return Relief(tuple(changes), "not planned again" if changes else "no limit that may give way is short")
+
+
 def _columns(outcome: Plan | Clash) -> int:
     """Return the columns of the model that was planned."""
     if isinstance(outcome, Plan):

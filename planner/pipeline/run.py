@@ -192,6 +192,7 @@ def _solve_built(
             "no_solution",
             shortage_frame(scenario, []),
             main.termination.detail,
+            bound=_proven_so_far(goal, relaxed, main),
         )
     fixed = goal.as_billed(c, model, main, wanted) if wanted.relax else goal.fix(c, model, main, wanted)
     seconds = time.perf_counter() - began
@@ -230,6 +231,14 @@ def _solve_built(
     # A bound is audited as what is handed on: nothing in it is ordered, asked for or paid.
     proven = as_bound(proven) if wanted.relax else proven
     return audited(proven) if options.audit else proven
+
+
+def _proven_so_far(goal: Goal, relaxed: Solution, main: Solution) -> dict[str, float]:
+    """Return what is proven of every plan where none was found: a bound of the cost, or of the cost per Mtok."""
+    bound = max(main.termination.bound, relaxed.termination.bound)
+    if not np.isfinite(bound):
+        return {}
+    return {"cost_per_mtok_bound" if goal.is_ratio else "bound": bound}
 
 
 def audited(plan: Plan) -> Plan:

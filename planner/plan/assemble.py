@@ -192,6 +192,7 @@ def no_plan(
     shortages: pd.DataFrame,
     detail: str = "",
     reliefs: pd.DataFrame | None = None,
+    bound: Mapping[str, float] | None = None,
 ) -> Plan:
     """Return what a run without a plan hands on: status, what is short, what would help, and the points looked at.
 
@@ -203,6 +204,8 @@ def no_plan(
         The solver's words.
     reliefs
         The cells that each relief changes; of an infeasible scenario only.
+    bound
+        What was proven of every plan before a limit ended the search: ``bound`` or ``cost_per_mtok_bound``.
     """
     first = shortages[shortages["relief"] == "1"]
     headline = {
@@ -214,6 +217,7 @@ def no_plan(
         "reliefs": [] if reliefs is None else reliefs.to_dict("records"),
         "input_hash": scenario.input_hash,
         "warnings": list(scenario.warnings),
+        **(bound or {}),
     }
     frames = {
         "shortages": shortages,

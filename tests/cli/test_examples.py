@@ -45,7 +45,7 @@ STUDIES = ("planner sites", "planner decisions")
 def about_a_plan(path: str) -> bool:
     """Return whether an example of the command makes or reads a plan."""
     return any(
-        "out/small" in line or line.startswith(("planner solve", "planner facility"))
+        "out/small" in line or line.startswith(("planner solve", "planner facility", "planner sweep"))
         for line in EXAMPLES[path]
     )
 
