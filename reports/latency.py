@@ -46,7 +46,7 @@ def latency_rows(content: Content) -> pd.DataFrame:
 
 def latency_sentences(content: Content) -> list[str]:
     """Return for each workload whose waiting is computed its slowest percentiles, their band and the caps."""
-    sentences = []
+    sentences, routers = [], _routers(content)
     for workload, pools in latency_rows(content).groupby("workload", sort=False):
         first = pools.iloc[0]
         parts = []
@@ -64,9 +64,19 @@ def latency_sentences(content: Content) -> list[str]:
         percentile = first["percentile"] if isinstance(first["percentile"], str) else "limit"
         sentences.append(
             f"Latency of {workload} in its busiest minute, {percentile}, waiting and network included: "
-            f"{', '.join(parts)}; pools of {sizes} carry at most {caps} of their points' rate."
+            f"{', '.join(parts)}; pools of {sizes} carry at most {caps} of their points' rate"
+            f"{routers.get(workload, '')}."
         )
     return sentences
+
+
+def _routers(content: Content) -> dict[str, str]:
+    """Return for each workload with a stated router the words that name it."""
+    workloads = content.table("workloads")
+    if "router" not in workloads:
+        return {}
+    stated = workloads[workloads["router"].notna()]
+    return {row.workload: f", behind a router {row.router}" for row in stated.itertuples()}
 
 
 def sizing_sentences(content: Content) -> list[str]:

@@ -27,7 +27,8 @@ def arrivals(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns workload, queued, burst_dispersion, minute_cv, prompt_scv, and asked_requests_per_s: attempts from all
+        Columns workload, queued, burst_dispersion, minute_cv, prompt_scv, own_lines (each replica has a line of its
+        own), in_turn (a router fills them in turn), and asked_requests_per_s: attempts from all
         regions, mean over the periods, at the minute that is sized on.
     """
     shapes = scenario.tables["shapes"]
@@ -53,6 +54,8 @@ def arrivals(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame:
             "queued": targeted & workloads["waiting_ms"].isna(),
             "burst_dispersion": whole.where(attained, busy.fillna(whole)).fillna(1.0),
             "minute_cv": swing.fillna(0.0).where(attained, 0.0),
+            "own_lines": workloads["router"].isin(["round_robin", "prefix_aware"]),
+            "in_turn": workloads["router"].eq("round_robin"),
             "prompt_scv": workloads["prompt_scv"].fillna(own).fillna(0.0),
         }
     )

@@ -129,7 +129,7 @@ def workload_shapes(scenario: Scenario, workloads: pd.DataFrame) -> pd.DataFrame
         Columns workload, shape, model, engines, input_tokens, generated_tokens, uncached_tokens,
         cached_input_fraction, percentile, ttft_ms, tpot_ms, e2e_ms, engine_options, reusable_input_fraction,
         session_think_s, and for the queue model queued (the workload's waiting is computed), prompt_scv,
-        burst_dispersion, minute_cv, asked_requests_per_s.
+        burst_dispersion, minute_cv, own_lines, in_turn, asked_requests_per_s.
     """
     shapes = scenario.tables["shapes"][
         ["workload", "shape", "share_fraction", "input_tokens", "output_tokens"]

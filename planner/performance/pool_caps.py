@@ -110,8 +110,9 @@ def replica_facts(rows: pd.DataFrame, prefill: Array, decode: Array) -> dict[str
         "empty_s": (step - slope * batch) / decode / MS_PER_SECOND,
         "slots": rows["slots"].fillna(np.inf).to_numpy(float),
     }
-    names = ("share_fraction", "generated_tokens", "uncached_tokens", "prompt_scv", "burst_dispersion")
-    facts |= {name: rows[name].to_numpy(float) for name in (*names, "minute_cv")}
+    names = ["share_fraction", "generated_tokens", "uncached_tokens", "prompt_scv", "burst_dispersion"]
+    names += ["own_lines", "in_turn"]
+    facts |= {name: rows[name].to_numpy(float) for name in [*names, "minute_cv"]}
     facts["generated_tokens"] = np.where(prompts, 1.0, facts["generated_tokens"])
     facts["uncached_tokens"] = np.where(prompts | answers, 0.0, facts["uncached_tokens"])
     return {name: values[:, None] for name, values in facts.items()}

@@ -137,7 +137,7 @@ def pool_mix(
     facts
         Arrays (row, k) or (row, 1): rate (requests/s of a replica that serves only the shape), prompt_s, first_s,
         empty_s and slope_s (decode step and what a request adds), slots, and share_fraction, generated_tokens,
-        uncached_tokens, prompt_scv, burst_dispersion, minute_cv.
+        uncached_tokens, prompt_scv, burst_dispersion, minute_cv, own_lines and in_turn (0 or 1, by the pool's router).
     """
     starts = np.flatnonzero(np.diff(group, prepend=-1))
 
@@ -165,6 +165,8 @@ def pool_mix(
         dispersion=np.minimum(facts["burst_dispersion"], 1.0),
         replicas=1.0,
         uneven_fraction=constants.router_uneven_fraction,
+        own_lines=facts["own_lines"],
+        in_turn=facts["in_turn"],
     )
     return PoolMix(
         pool=pool,

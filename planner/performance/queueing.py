@@ -8,6 +8,9 @@ large pool needs less headroom than many small ones.
 
 At a load of ``r`` requests/s per replica, with S the mean prompt time of the mix:
 
+With a line of its own (routers that deal out in turn, or by prefix) a replica meets prompts as they are, ``ce = c2``,
+and of arrivals Ie as above in turn, ``1 + (I - 1) / N`` where chance picks; N is 1 in what follows.
+
 prompts    rho = r * S; tokens of an answer wait for the prompts that arrive while it is made
 batch      b = r * (first token + (o - 1) * step(b) / (1 - rho)),  step(b) = alone + slope * b      (Little's law)
 TPOT       step(b) + gamma with mean step(b) * rho / (1 - rho): the answer is a delay busy period of the prompts,
@@ -22,13 +25,14 @@ References
 ----------
 Delay busy period: Conway, Maxwell and Miller, Theory of Scheduling (1967), section 8-4. Line: Kraemer and
 Langenbach-Belz, Approximate formulae for the delay in the queueing system GI/G/1 (ITC 8, 1976). Slots: Allen and
-Cunneen's approximation as in Whitt, Approximations for the GI/G/m queue (1993), section 2. Gammas are matched on two
-moments. Checked against a simulation and measured rows by ``bench/latency_under_load.py``.
+Cunneen's approximation as in Whitt, Approximations for the GI/G/m queue (1993), section 2. Splitting of arrivals:
+Whitt, The Queueing Network Analyzer (1983). Gammas are matched on two moments. Checked against a simulation and
+measured rows by ``bench/latency_under_load.py``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +75,9 @@ class Pool:
     uneven_fraction
         Part of the burstiness that a router which counts requests leaves on a replica, however large the pool
         (``roofline_constants``: router_uneven_fraction).
+    own_lines, in_turn
+        1 where each replica has a line of its own (0: the router sends where the fewest are), and where a router fills
+        them in turn.
     """
 
     step_alone_s: Array
@@ -87,11 +94,18 @@ class Pool:
     dispersion: Array
     replicas: Array
     uneven_fraction: Array
+    own_lines: Array = field(default_factory=lambda: np.asarray(0.0))
+    in_turn: Array = field(default_factory=lambda: np.asarray(0.0))
 
     @classmethod
     def of(cls, **values: Any) -> Pool:
         """Return a pool from numbers or arrays."""
         return cls(**{name: np.asarray(value, dtype=float) for name, value in values.items()})
+
+    @property
+    def lines(self) -> Array:
+        """Return the replicas behind one line: all of the pool, or one where each has its own."""
+        return np.where(self.own_lines > 0.0, 1.0, self.replicas)
 
     def changed(self, **values: Any) -> Pool:
         """Return the pool with other values in some fields."""
@@ -160,17 +174,18 @@ def latency_under_load(pool: Pool, requests_per_s: Array | float) -> Latency:
     batch = np.zeros(np.broadcast_shapes(load.shape, pool.step_alone_s.shape, pool.slots.shape))
     for _ in range(BATCH_STEPS):
         step = pool.step_alone_s + pool.step_slope_s * batch
-        met = share * shared_fraction(batch, pool.replicas)
+        met = share * shared_fraction(batch, pool.lines)
         answer = pool.first_token_s + mix_later * step / (1.0 - met)
         batch = np.minimum(0.5 * batch + 0.5 * load * answer, pool.slots)
     step = pool.step_alone_s + pool.step_slope_s * batch
-    company = shared_fraction(batch, pool.replicas)
+    company = shared_fraction(batch, pool.lines)
     share = share * company
     answer = pool.first_token_s + mix_later * step / (1.0 - share)
     blind, evened = pool.uneven_fraction, (1.0 - pool.uneven_fraction) / pool.replicas
     bursts = blind * np.minimum(pool.dispersion, 1.0) + evened * pool.dispersion
+    blind, evened, bursts = own_line(pool, blind, evened, bursts)
     line = _line_wait(company, load, pool.prompt_s + step * pool.chunks, pool.prompt_scv, bursts)
-    slot = _slot_wait(load, answer, pool)
+    slot = _slot_wait(load, answer, pool, np.where(pool.own_lines > 0.0, bursts, pool.dispersion))
     ends = (busy < MOST_LOAD) & np.isfinite(line[0]) & np.isfinite(slot[0])
     sizes = pool.prompt_scv * (blind + evened) + bursts
     spread = step * company * load * pool.prompt_s**2 * sizes / ((1.0 - share) ** 3 * later)
@@ -189,6 +204,18 @@ def latency_under_load(pool: Pool, requests_per_s: Array | float) -> Latency:
     )  # One token has none after it, however long the others wait.
     whole = Tail(first.floor + tokens * step, first.mean + tokens * more, first.variance + tokens**2 * spread)
     return Latency(first, tpot, whole, waiting, batch)
+
+
+def own_line(pool: Pool, blind: Array, evened: Array, bursts: Array) -> tuple[Array, Array, Array]:
+    """Return what a router leaves of prompts (blind, evened) and of arrivals, where replicas have lines of their own.
+
+    A replica then meets the prompts as they are. Of arrivals with dispersion I, split over N replicas, it meets what a
+    count leaves where they are dealt out in turn (without a blind part ``I / N``), and ``1 + (I - 1) / N`` where it is
+    chance that picks.
+    """
+    alone, turn = pool.own_lines > 0.0, pool.in_turn > 0.0
+    chance = 1.0 + (pool.dispersion - 1.0) / pool.replicas
+    return np.where(alone, 1.0, blind), np.where(alone, 0.0, evened), np.where(alone & ~turn, chance, bursts)
 
 
 def shared_fraction(batch: Array, replicas: Array) -> Array:
@@ -222,12 +249,12 @@ def _line_wait(
     return _exponential(np.where(busy < MOST_LOAD, company * x * steady, np.inf), eta)
 
 
-def _slot_wait(load: Array, answer_s: Array, pool: Pool) -> tuple[Array, Array]:
-    """Return mean and variance of the wait for one of the pool's batch slots (G/G/N)."""
-    places = pool.replicas * pool.slots
+def _slot_wait(load: Array, answer_s: Array, pool: Pool, dispersion: Array) -> tuple[Array, Array]:
+    """Return mean and variance of the wait for one of the batch slots behind one line (G/G/N)."""
+    places = pool.lines * pool.slots
     busy = load * answer_s / pool.slots
     x = np.where(busy < MOST_LOAD, busy, 0.5)
-    eta = answer_s * (pool.dispersion + 1.0) / (2.0 * places * (1.0 - x))
+    eta = answer_s * (dispersion + 1.0) / (2.0 * places * (1.0 - x))
     return _exponential(np.where(busy < MOST_LOAD, erlang_c(places, places * x), np.inf), eta)
 
 

@@ -8,6 +8,7 @@ from planner.tables.schema import (
     Table,
     choice,
     date,
+    flag,
     fraction,
     integer,
     key,
@@ -130,7 +131,30 @@ WORKLOADS = Table(
             soft=(1, 15),
             band=(1, 100),
         ),
-        fraction("cached_input_fraction", "prompt tokens found in the prefix cache", required=True),
+        fraction(
+            "cached_input_fraction",
+            "prompt tokens found in the prefix cache of the replica that holds the prefix (see router)",
+            required=True,
+        ),
+        choice(
+            "router",
+            "how requests are spread over the replicas of a pool: round_robin in turn, each replica with a line of its "
+            "own; least_load to the one with the fewest; prefix_aware to the one that holds the prefix, each with a "
+            "line of its own; blank = least_load that finds every prefix",
+            ("round_robin", "least_load", "prefix_aware"),
+            required=False,
+        ),
+        integer(
+            "router_replicas",
+            "replicas",
+            "replicas behind one router round_robin or least_load: a repeated prompt meets its prefix on one of them",
+            low=1,
+            high=100_000,
+        ),
+        flag(
+            "cache_shared",
+            "true: replicas share one prefix cache, so any of them finds a prefix; blank = false",
+        ),
         fraction(
             "cache_write_fraction",
             "prompt tokens written to the prefix cache of a token service, billed at its price of cache writes; the "

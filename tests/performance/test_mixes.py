@@ -39,6 +39,8 @@ def shapes(**values) -> pd.DataFrame:
             "prompt_scv": 0.0,
             "burst_dispersion": 1.0,
             "minute_cv": 0.0,
+            "own_lines": False,
+            "in_turn": False,
             "asked_requests_per_s": 20.0,
         }
     )

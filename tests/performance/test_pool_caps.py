@@ -70,6 +70,8 @@ def one_shape(**values) -> pd.DataFrame:
         "prompt_scv": 1.0,
         "burst_dispersion": 1.0,
         "minute_cv": 0.0,
+        "own_lines": False,
+        "in_turn": False,
         "asked_requests_per_s": 5.0,
     }
     return pd.DataFrame([shape | values])
@@ -224,3 +226,16 @@ def test_where_phases_run_apart_the_end_to_end_budget_is_shared_out(constants):
     assert found["e2e_budget_ms"].tolist()[0:3:2] == [2000.0, 1700.0]
     assert found["tpot_target_ms"].isna().tolist() == [False, True, False, True]
     assert np.isnan(found["ttft_budget_ms"][2])
+
+
+def test_lines_of_their_own_cost_load_in_pools_of_several_replicas(constants):
+    common, turn, chance = (
+        caps_of(constants, shape=one_shape(own_lines=own, in_turn=turn))[
+            "utilisation_cap_fraction"
+        ].to_numpy()
+        for own, turn in ((False, False), (True, True), (True, False))
+    )
+    assert common[0] == turn[0] == chance[0]
+    assert (common >= turn).all()
+    assert (turn >= chance).all()
+    assert common[1] > turn[1] > chance[1]  # two replicas: the target binds below their full rate

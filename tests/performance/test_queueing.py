@@ -109,3 +109,32 @@ def test_a_router_that_counts_keeps_prompts_from_answers_while_replicas_are_idle
     assert float((light.tpot.floor + light.tpot.mean)[0]) == pytest.approx(0.02 / (1 - 0.01))
     heavy = latency_under_load(pool(replicas=np.array([1.0, 64.0])), 5.0)
     assert np.ptp(heavy.tpot.mean) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_replicas_with_lines_of_their_own_wait_as_single_servers():
+    common = latency_under_load(pool(prompt_scv=1.0, replicas=4.0), 5.0)
+    chance = latency_under_load(pool(prompt_scv=1.0, replicas=4.0, own_lines=1.0), 5.0)
+    in_turn = latency_under_load(pool(prompt_scv=1.0, replicas=4.0, own_lines=1.0, in_turn=1.0), 5.0)
+    assert float(chance.waiting_s) == pytest.approx(0.5 * 0.1 / (1 - 0.5))  # four M/M/1
+    # Every fourth Poisson arrival: Erlang-4 gaps, ca^2 = 1/4; wait x s (1/4 + 1) / (2 (1 - x)) exp(-0.3).
+    assert float(in_turn.waiting_s) == pytest.approx(0.5 * 0.1 * 1.25 / (2 * 0.5) * np.exp(-0.3))
+    assert float(common.waiting_s) == pytest.approx(
+        float(in_turn.waiting_s)
+    )  # no batch slots, always a prompt in front
+    assert float(common.tpot.variance) < float(in_turn.tpot.variance) < float(chance.tpot.variance)
+
+
+def test_batch_slots_behind_one_line_against_as_many_behind_two():
+    # Two replicas of one slot, answers of 0.9 s in front of M/M/2 (one line) or of two M/M/1.
+    facts = {"prompt_s": 1e-9, "first_token_s": 0.9, "generated_tokens": 1.0, "mix_generated_tokens": 1.0}
+    facts |= {"slots": 1.0, "replicas": 2.0}
+    load = 0.5 / 0.9
+    common, apart = (latency_under_load(pool(**facts, own_lines=own), load) for own in (0.0, 1.0))
+    assert float(common.waiting_s) == pytest.approx(1 / 3 * 0.9 / (2 * 0.5), rel=1e-6)
+    assert float(apart.waiting_s) == pytest.approx(0.5 * 0.9 / 0.5, rel=1e-6)
+
+
+def test_one_replica_waits_the_same_behind_any_router():
+    routers = ({}, {"own_lines": 1.0}, {"own_lines": 1.0, "in_turn": 1.0})
+    waits = [float(latency_under_load(pool(prompt_scv=0.7, **router), 6.0).waiting_s) for router in routers]
+    assert waits == [pytest.approx(waits[0])] * 3

@@ -73,7 +73,7 @@ def api_options(
         dtype=bool,
     )
     table = table[sold]
-    cached = table["cached_input_fraction"].astype(float).fillna(0.0)
+    cached = table["stated_cached_fraction"].astype(float).fillna(0.0)
     trend = (1.0 + table["price_trend_fraction_per_year"].astype(float).fillna(0.0)) ** table["period"].map(
         periods["start_years"]
     )

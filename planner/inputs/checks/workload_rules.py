@@ -214,6 +214,21 @@ def unranked_share_has_ranks(view: View) -> Iterator[Finding]:
             yield Notice(workloads.fault(at, "unranked_fraction", message))
 
 
+def router_says_its_replicas(view: View) -> Iterator[Finding]:
+    """Yield workloads whose router misses prefixes among replicas it does not count, and counts that nothing needs."""
+    workloads = view["workloads"]
+    frame = workloads.frame
+    blind = frame["router"].isin(["round_robin", "least_load"]) & ~frame["cache_shared"].eq(True)
+    stated = frame["router_replicas"].notna()
+    for at in rows_where(workloads, blind & (frame["cached_input_fraction"] > 0) & ~stated):
+        router = frame["router"].iloc[at]
+        message = f"needed with router {router} and cached_input_fraction above 0, unless cache_shared"
+        yield workloads.fault(at, "router_replicas", message)
+    for at in rows_where(workloads, stated & ~blind):
+        message = "not used: needs router round_robin or least_load with a cache that is not shared"
+        yield Notice(workloads.fault(at, "router_replicas", message))
+
+
 def guaranteed_share_has_others(view: View) -> Iterator[Finding]:
     """Yield a notice where a share is guaranteed beside others and nothing of it, or of any other, can be left."""
     workloads = view["workloads"]
@@ -281,6 +296,15 @@ RULES = (
     ),
     Rule(priority_has_ranks, ("workloads.priority", "workloads.must_serve_fraction")),
     Rule(unranked_share_has_ranks, ("workloads.unranked_fraction",)),
+    Rule(
+        router_says_its_replicas,
+        (
+            "workloads.router",
+            "workloads.router_replicas",
+            "workloads.cache_shared",
+            "workloads.cached_input_fraction",
+        ),
+    ),
     Rule(guaranteed_share_has_others, ("workloads.guaranteed_share",)),
     Rule(optional_demand_has_a_value, ("workloads.value_per_mtok", "workloads.must_serve_fraction")),
 )

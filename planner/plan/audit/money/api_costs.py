@@ -62,7 +62,7 @@ def api_entries(books: Books) -> pd.DataFrame:
     if books.api.empty:
         return no_entries()
     rows = sent(books)
-    cached = at(books.facts.workloads["cached_input_fraction"], rows, ["workload"]).astype(float).fillna(0.0)
+    cached = at(books.facts.workloads["stated_cached_fraction"], rows, ["workload"]).astype(float).fillna(0.0)
     full = rows["price_input_per_mtok"].astype(float)
     cheap = rows["price_cached_input_per_mtok"].astype(float)
     cheap = cheap.where(cheap.notna(), full)
