@@ -39,8 +39,18 @@ def with_options(rows: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.D
     joined = named.merge(options.drop(columns=PROVENANCE), on="option", how="inner")
     made = accepts(joined["for_engines"], joined["engine"]) & accepts(joined["for_models"], joined["model"])
     joined = joined[made].drop(columns=["for_engines", "for_models"])
-    facts = tables["products"].set_index("product")[PRODUCT_FACTS]
+    products = tables["products"].set_index("product")
+    facts = products[PRODUCT_FACTS].assign(scale_out_gb_per_s=network_share(products))
     return joined.join(facts, on="product").reset_index(drop=True)
+
+
+def network_share(products: pd.DataFrame) -> pd.Series:
+    """Return GB/s a unit has of the network to other units when all of them send, one direction.
+
+    ``scale_out_gb_per_s / fabric_oversubscription_ratio``: the fabric above oversubscribed ports is shared by all.
+    """
+    ratio = products["fabric_oversubscription_ratio"].astype(float).fillna(1.0)
+    return products["scale_out_gb_per_s"].astype(float) / ratio
 
 
 def missing_option_facts(rows: pd.DataFrame) -> pd.Series:

@@ -144,6 +144,15 @@ PRODUCTS = Table(
             "network of the unit to other units",
             band=(1, 50_000),
         ),
+        number(
+            "fabric_oversubscription_ratio",
+            "ratio",
+            "bandwidth of the units' ports over that of the fabric above them: each unit gets scale_out_gb_per_s over "
+            "this of it; blank = 1, non-blocking",
+            low=1,
+            high=64,
+            soft=(1, 8),
+        ),
         positive("racks_per_unit", "racks", "rack space of one unit"),
         flag("rack_scale", "true when the unit is a whole rack that cannot be spread over several"),
         keys("coolings", "cooling options the unit may stand under", "cooling.cooling"),

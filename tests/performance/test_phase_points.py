@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from serving_case import STATED, product, serving_scenario, shape, workload
 
+from planner.errors import InputError
+from planner.inputs import load_scenario
 from planner.performance import operating_points
 
 APART = {"option": "apart", "disaggregated": True, **STATED}
@@ -28,8 +30,8 @@ def points(products, more=None, **targets):
     return operating_points(scenario)
 
 
-def card(network=50.0, name="card", chip="H100 SXM"):
-    return product(name, chip, 1, scale_out_gb_per_s=network)
+def card(network=50.0, name="card", chip="H100 SXM", **more):
+    return product(name, chip, 1, scale_out_gb_per_s=network, **more)
 
 
 def phase(found, name):
@@ -69,6 +71,27 @@ def test_the_transfer_counts_in_the_first_token_and_bounds_the_rate():
     assert "prefill" in set(quick["phase"])
     assert "prefill" not in set(late.taken["phase"])
     assert "prompts miss the TTFT target at every load" in set(late.refused["reason"])
+
+
+def test_an_oversubscribed_fabric_leaves_a_part_of_the_network():
+    # Four to one, 4 GB/s of ports are 1 GB/s of fabric: 131 MB a prompt, 0.85 x 1 GB/s, 6.5 prompts/s.
+    cards = (
+        card(4.0, fabric_oversubscription_ratio=4.0),
+        card(1.0),
+        card(4.0),
+        card(4.0, fabric_oversubscription_ratio=1.0),
+    )
+    shared, single, free, blank = (phase(points([one], ttft_ms=400, tpot_ms=15), "prefill") for one in cards)
+    assert shared["requests_per_s"] == pytest.approx(0.85e9 / 131.072e6, rel=1e-6)
+    names = ["requests_per_s", "ttft_ms", "basis"]
+    assert shared[names].tolist() == single[names].tolist()
+    assert free[names].tolist() == blank[names].tolist()
+    assert free["requests_per_s"] > shared["requests_per_s"]
+
+
+def test_a_fabric_is_never_wider_than_its_ports():
+    with pytest.raises(InputError, match="fabric_oversubscription_ratio"):
+        load_scenario("small", ["products/HGX H200 8x/fabric_oversubscription_ratio=0.5"])
 
 
 def test_an_unknown_network_refuses_the_option_by_name():

@@ -45,14 +45,14 @@ def test_a_prefix_cache_serves_sessions_that_send_their_context_again():
     assert audit_plan(plan).passed
 
 
-def two_kinds() -> Scenario:
+def two_kinds(oversubscription: float | None = None, tpot_ms: float = 20) -> Scenario:
     """Return one service, a GPU strong in arithmetic and an accelerator strong in bandwidth, both rented hourly."""
     said = {"source": "planner_estimate", "source_date": "2026-11", "confidence": "estimate"}
     ones = ("success_fraction", "quality_pass_fraction", "reasoning_ratio", "priority", "must_serve_fraction")
     chat = dict.fromkeys((*ones, "minute_peak_input_ratio", "minute_peak_output_ratio"), 1)
     chat |= dict.fromkeys(("waiting_ms", "retry_fraction", "cached_input_fraction"), 0)
     chat |= {"workload": "chat", "business": "all", "model": "Llama-3.1-8B", "engines": ("vllm-bf16",)}
-    chat |= {"engine_options": ("split-bf16",), "ttft_ms": 1500, "tpot_ms": 20, "percentile": "median"}
+    chat |= {"engine_options": ("split-bf16",), "ttft_ms": 1500, "tpot_ms": tpot_ms, "percentile": "median"}
     place = {"country": "A", "continent": "Europe", "utc_offset_h": 0, **said}
     decoder = {
         "vendor": "NVIDIA",
@@ -87,6 +87,7 @@ def two_kinds() -> Scenario:
                 "chips_per_unit": 1,
                 "vendor": "maker",
                 "scale_out_gb_per_s": 50,
+                "fabric_oversubscription_ratio": oversubscription,
                 **said,
             }
             for name, (chip, _) in units.items()
@@ -114,3 +115,21 @@ def test_prompts_run_on_gpus_and_answers_on_the_decode_accelerator_of_one_site()
     done = (work * rate.reindex(work.index)).groupby("phase").sum()
     assert done["prefill"] == pytest.approx(done["decode"], rel=1e-6)
     assert audit_plan(plan).passed
+
+
+@pytest.mark.slow
+def test_an_oversubscribed_fabric_takes_prompts_and_answers_back_together():
+    # 6,000 tokens x 131,072 bytes are 786 MB a prompt: at 50 GB/s of ports a unit may send or take 54 of them a second,
+    # at sixteen to one 3.4, fewer than an accelerator answers: apart costs more units than it saves.
+    def apart(ratio: float | None) -> tuple[float, float]:
+        plan = run_plan(two_kinds(ratio, tpot_ms=60), BARE)
+        assert plan.status == "optimal"
+        serving = plan["serving"]
+        whole = serving.loc[serving["phase"].eq("mixed"), "requests_per_s"].sum()
+        split = serving.loc[serving["phase"].eq("decode"), "requests_per_s"].sum()
+        return split / (split + whole), plan.headline["total_cost"]
+
+    (free, cheap), (shared, dear) = apart(None), apart(16.0)
+    assert free > 0.5
+    assert shared < 0.1
+    assert dear > cheap
