@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from planner.analysis.sites_study import Study, divisible, kept_rows, raised, with_bounds, with_rows
+from planner.analysis.sites_study import Study, kept_rows, raised, with_bounds, with_rows
 from planner.analysis.sites_use import SiteUse, site_use
 from planner.coefficients import Coefficients
 from planner.errors import InfeasiblePlan, NoSolutionFound
@@ -23,7 +23,7 @@ from planner.formulation.joining import number_rows, row_block, terms
 from planner.performance import PointSet
 from planner.pipeline.diagnosis import LAST_RESORT, LIMITS
 from planner.pipeline.run import build_scenario
-from planner.pipeline.strategy import Goal
+from planner.pipeline.strategy import Goal, divisible
 from planner.solve import Solution, elastic
 
 DEMANDED = ["workload", "shape", "region", "period", "block"]

@@ -18,8 +18,8 @@ from planner.inputs import Scenario
 from planner.performance import PointSet
 from planner.pipeline.options import RunOptions
 from planner.pipeline.run import Built, build_scenario
-from planner.pipeline.strategy import Goal, solve_main
-from planner.solve import Ratio, Solution, SolveOptions
+from planner.pipeline.strategy import Goal, solve_main, warm_relaxation
+from planner.solve import Solution, SolveOptions
 from planner.solve.warm import WarmRelaxation
 
 ACQUIRED = ("order", "rent", "rent_hour", "build_kw", "retrofit_kw", "module", "bridge_kw", "open", "flow")
@@ -76,9 +76,9 @@ class Study:
         built = build_scenario(scenario, points, caps)
         goal = Goal.of(options.objective_of(scenario.settings), built.coefficients)
         wanted = options.solve_options(scenario.settings)
-        warm = WarmRelaxation(wanted) if wanted.solver == "highs" else None
+        warm = warm_relaxation(built.coefficients, wanted)
         model = built.model
-        relaxed = _relaxation(model, goal, wanted, warm)
+        relaxed = goal.relax(model, wanted, warm)
         lost = np.maximum(np.nan_to_num(relaxed.values[model.columns.position("unserved")]), 0.0)
         tokens = float(model.denominator @ relaxed.values)
         return cls(scenario, built, goal, wanted, relaxed, lost, tokens, caps, warm)
@@ -103,26 +103,10 @@ class Study:
 
     def solved(self, model: PlanModel, whole: bool = False) -> Solution:
         """Return the optimum of a changed model: of its relaxation, or in whole units within the gap."""
-        relaxed = _relaxation(model, self.goal, self.options, self.warm)
+        relaxed = self.goal.relax(model, self.options, self.warm)
         if not whole or self.options.relax or not relaxed.termination.has_values:
             return relaxed
         return solve_main(self.coefficients, model, self.goal, relaxed, self.options)
-
-
-def _relaxation(model: PlanModel, goal: Goal, options: SolveOptions, warm: WarmRelaxation | None) -> Solution:
-    # A plan that may serve nothing has no unit cost: the usual way says so.
-    if warm is None or (goal.is_ratio and goal.tokens[0] <= 0):
-        return goal.optimise(model, model.problem, divisible(options))
-    if goal.is_ratio:
-        return warm.solve(model.problem, Ratio(model.numerator, model.denominator, model.numerator_constant))
-    if goal.objective == "cost":
-        return warm.solve(model.problem, (model.value, model.value_constant))
-    return warm.solve(model.problem, (model.numerator, model.numerator_constant))
-
-
-def divisible(options: SolveOptions) -> SolveOptions:
-    """Return the options of a relaxation: units may be fractions."""
-    return replace(options, relax=True, progress=None)
 
 
 def with_bounds(

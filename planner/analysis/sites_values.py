@@ -9,10 +9,11 @@ import pandas as pd
 
 from planner.analysis.energisation import power_moves
 from planner.analysis.sites_load import FAILURE, SHARE, ForcedCase, forced_model
-from planner.analysis.sites_study import Study, changed, divisible, more_power, shifted, without_site
+from planner.analysis.sites_study import Study, changed, more_power, shifted, without_site
 from planner.analysis.sites_use import cost_lines, site_energy, site_tokens
 from planner.coefficients import discounted
 from planner.formulation.build import PlanModel
+from planner.pipeline.strategy import divisible
 from planner.units import KW_PER_MW
 
 ROUNDING = 1e-9

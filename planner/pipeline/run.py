@@ -24,12 +24,13 @@ from planner.pipeline.diagnosis import reliefs
 from planner.pipeline.diagnosis_words import relief_frame, shortage_frame
 from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
-from planner.pipeline.strategy import Goal, solve_main
+from planner.pipeline.strategy import Goal, solve_main, warm_relaxation
 from planner.plan import audit_plan
 from planner.plan.assemble import no_plan, solved_plan
 from planner.plan.bound import as_bound
 from planner.plan.plan import Plan
 from planner.solve import Solution, SolveOptions
+from planner.solve.warm import WarmRelaxation
 
 PROOF_SECONDS = 120.0
 """How long a changed scenario may be planned to prove a relief (unsourced estimate: a reader waits for it)."""
@@ -130,7 +131,13 @@ def build_scenario(
 
 
 def _tightened(
-    scenario: Scenario, built: Built, options: RunOptions, at: CapPass, values: np.ndarray, spent_s: float
+    scenario: Scenario,
+    built: Built,
+    options: RunOptions,
+    at: CapPass,
+    values: np.ndarray,
+    spent_s: float,
+    warm: WarmRelaxation | None,
 ) -> tuple[Plan | None, CapPass]:
     """Return the plan under tighter caps where a pool of these values is too busy, else None; and the pass so far.
 
@@ -151,27 +158,33 @@ def _tightened(
     first = built.first or (built.coefficients, built.model)
     again = Built(built.points, c, model, seconds, first)
     following = replace(at, number=at.number + 1)
-    better = _solve_built(scenario, again, replace(options, time_limit_s=left), following, spent_s)
+    better = _solve_built(scenario, again, replace(options, time_limit_s=left), following, spent_s, warm)
     if isinstance(better, Clash) or better.status == "no_solution":
         return None, at
     return better, following
 
 
 def _solve_built(
-    scenario: Scenario, built: Built, options: RunOptions, at: CapPass = FIRST_PASS, spent_s: float = 0.0
+    scenario: Scenario,
+    built: Built,
+    options: RunOptions,
+    at: CapPass = FIRST_PASS,
+    spent_s: float = 0.0,
+    warm: WarmRelaxation | None = None,
 ) -> Plan | Clash:
     c, model = built.coefficients, built.model
     wanted = options.solve_options(scenario.settings)
     objective = options.objective_of(scenario.settings)
     began = time.perf_counter()
     goal = Goal.of(objective, c)
-    relaxed = goal.optimise(model, model.problem, replace(wanted, relax=True, progress=None))
+    warm = warm or warm_relaxation(c, wanted, follows=True)
+    relaxed = goal.relax(model, wanted, warm)
     if relaxed.status == "infeasible":
         return Clash(scenario, built.points, c, model)
     at = at.bounded(relaxed.termination.bound)
     if at.follows_relaxation(model, wanted) and relaxed.termination.has_values:
         spent = time.perf_counter() - began
-        better, at = _tightened(scenario, built, options, at, relaxed.values, spent)
+        better, at = _tightened(scenario, built, options, at, relaxed.values, spent, warm)
         if better is not None:
             return better
     at = replace(at, whole=True)
@@ -197,7 +210,7 @@ def _solve_built(
     fixed = goal.as_billed(c, model, main, wanted) if wanted.relax else goal.fix(c, model, main, wanted)
     seconds = time.perf_counter() - began
     at = at.bounded(main.termination.bound)
-    better, at = _tightened(scenario, built, options, at, fixed.values, seconds)
+    better, at = _tightened(scenario, built, options, at, fixed.values, seconds, warm)
     if better is not None:
         return better
     seconds += spent_s

@@ -34,6 +34,7 @@ from planner.solve import (
     solve_ratio,
     solve_ratio_fixed,
 )
+from planner.solve.warm import WarmRelaxation
 
 STAGED_FROM_COLUMNS = 5_000
 """Below this the whole model is solved at once."""
@@ -86,6 +87,18 @@ class Goal:
             )
         self._price(model, problem)
         return solve(problem, options, start)
+
+    def relax(self, model: PlanModel, options: SolveOptions, warm: WarmRelaxation | None = None) -> Solution:
+        """Return the optimum of the relaxation, begun from where the last one ended."""
+        # A plan that may serve nothing has no unit cost: the usual way says so.
+        if warm is None or (self.is_ratio and self.tokens[0] <= 0):
+            return self.optimise(model, model.problem, divisible(options))
+        if self.is_ratio:
+            ratio = Ratio(model.numerator, model.denominator, model.numerator_constant)
+            found = warm.solve(model.problem, ratio, options.time_limit_s)
+            return replace(found, denominator_range=self.tokens) if found.termination.has_values else found
+        self._price(model, model.problem)
+        return warm.solve(model.problem, (model.problem.cost, model.problem.offset), options.time_limit_s)
 
     def fix(self, c: Coefficients, model: PlanModel, found: Solution, options: SolveOptions) -> Solution:
         """Return the plan with its whole numbers held: plan values and fixed-fleet duals come from this LP.
@@ -150,6 +163,18 @@ class Goal:
             problem.set_cost(model.value, model.value_constant)
         else:
             problem.set_cost(model.numerator, model.numerator_constant)
+
+
+def divisible(options: SolveOptions) -> SolveOptions:
+    """Return the options of a relaxation: units may be fractions."""
+    return replace(options, relax=True, progress=None)
+
+
+def warm_relaxation(c: Coefficients, options: SolveOptions, follows: bool = False) -> WarmRelaxation | None:
+    """Return where relaxations of a scenario are begun; None where another solver than HiGHS is asked for."""
+    if options.solver != "highs":
+        return None
+    return WarmRelaxation(options, follows, tuple(c.periods.index))
 
 
 def routing_sliver(c: Coefficients, model: PlanModel, found: Solution) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 Reading order: ``options`` and ``result`` (what goes in and comes out), ``core`` (solve, and solve again with
 whole numbers held), ``ratio``, ``ratio_lp`` and ``ratio_search`` (least unit cost), ``elastic`` (why there is
-no plan), ``highs``, ``monitor`` and ``process`` (the default solver in memory), ``bridge`` (other solvers).
+no plan), ``warm`` and ``sifting`` (relaxations begun from one another, and of very many columns), ``highs``,
+``monitor`` and ``process`` (the default solver in memory), ``bridge`` (other solvers).
 """
 
 from planner.solve.bridge import available_solvers

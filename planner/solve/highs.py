@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import highspy
 import numpy as np
+from scipy import sparse
 
 from planner.errors import SolverFailed
 from planner.formulation.arrays import ModelArrays
@@ -33,6 +34,8 @@ FEASIBLE = 2
 HEURISTICS = {"mip_heuristic_run_root_reduced_cost": False}
 """This heuristic of HiGHS 1.16 propagates the objective without looking at the clock: on a fleet model of 39 k
 columns it ran minutes past the time limit in steps too small to matter."""
+DUAL, PRIMAL = 1, 4
+"""HiGHS's numbers for the serial dual and the primal simplex method."""
 EXACT_TOLERANCE = 1e-9
 ENDLESS_NODES = 2**31 - 1
 """HiGHS's own number for no limit of nodes."""
@@ -59,6 +62,8 @@ class Limits:
         Absolute tolerance of rows and bounds; None chooses by the gap.
     interior_point
         Solve an LP by interior point to 1e-8 without a basis: no duals to rely on.
+    primal
+        Solve an LP by the primal simplex method: from a basis that is feasible, as after new costs or columns.
     """
 
     relative_gap: float = 0.0
@@ -67,6 +72,7 @@ class Limits:
     stop_at_bound: float = np.inf
     feasibility: float | None = None
     interior_point: bool = False
+    primal: bool = False
 
 
 class Unbounded(SolverFailed):
@@ -95,6 +101,11 @@ class HighsSession:
         self._require(self._highs.passModel(_highs_lp(arrays, self._scale, self.is_milp)), "the model")
         self._set(random_seed=options.seed, **HEURISTICS)
 
+    @property
+    def scale(self) -> float:
+        """Return by what costs are multiplied on their way into the solver."""
+        return self._scale
+
     def set_cost(self, cost: np.ndarray, offset: float = 0.0) -> None:
         """Replace the objective by ``cost @ x + offset``; basis and incumbent stay for a warm start."""
         self.arrays = replace(self.arrays, cost=cost, offset=offset)
@@ -109,6 +120,25 @@ class HighsSession:
         self.arrays = replace(self.arrays, lower=lower, upper=upper)
         every = np.arange(len(lower), dtype=np.int32)
         self._require(self._highs.changeColsBounds(len(lower), every, lower, upper), "the bounds")
+
+    def add_columns(
+        self, cost: np.ndarray, lower: np.ndarray, upper: np.ndarray, matrix: sparse.csc_array
+    ) -> None:
+        """Add continuous columns at the end; the basis stays, the new ones at a bound."""
+        whole = self.arrays
+        self.arrays = replace(
+            whole,
+            matrix=sparse.hstack([whole.matrix, matrix], format="csr"),
+            cost=np.concatenate([whole.cost, cost]),
+            lower=np.concatenate([whole.lower, lower]),
+            upper=np.concatenate([whole.upper, upper]),
+            integer=np.concatenate([whole.integer, np.zeros(len(cost), bool)]),
+        )
+        start, index = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
+        added = self._highs.addCols(
+            len(cost), cost * self._scale, lower, upper, matrix.nnz, start, index, matrix.data
+        )
+        self._require(added, "more columns")
 
     def basis(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the basis of the last LP: a status (of ``highspy.HighsBasisStatus``) per column and per row."""
@@ -235,6 +265,7 @@ class HighsSession:
             primal_feasibility_tolerance=limits.feasibility or usual,
             dual_feasibility_tolerance=usual,
             solver="ipm" if limits.interior_point else "choose",
+            simplex_strategy=PRIMAL if limits.primal else DUAL,
             run_crossover="off" if limits.interior_point else "on",
         )
 

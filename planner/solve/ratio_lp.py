@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -43,7 +44,17 @@ class Ratio:
         return self.numerator - level * self.denominator, offset
 
 
-def lp_least_ratio(session: HighsSession, ratio: Ratio, limits: Limits, level: float = 0.0) -> Solution:
+class LpSession(Protocol):
+    """An LP in a solver whose costs may change between runs."""
+
+    def set_cost(self, cost: np.ndarray, offset: float = 0.0) -> None:
+        """Replace the objective."""
+
+    def run(self, limits: Limits | None = None) -> Solution:
+        """Solve."""
+
+
+def lp_least_ratio(session: LpSession, ratio: Ratio, limits: Limits, level: float = 0.0) -> Solution:
     """Return the least ratio of an LP, from a first level; each step's plan gives the next level.
 
     The ratios fall faster than linearly, so a handful of warm LPs is enough. A run that a limit stopped, and

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
+from planner.formulation.arrays import ModelArrays
 from planner.formulation.blocks import ColumnBlock, RowBlock
 from planner.formulation.pulp_face import PlanProblem
 from planner.solve.highs import AT_LOWER, BASIC, HighsSession, Limits
 from planner.solve.options import SolveOptions
 from planner.solve.ratio_lp import Ratio, lp_least_ratio
 from planner.solve.result import Solution
+from planner.solve.sifting import SIFTED_FROM_COLUMNS, SiftedSession, worth_keeping
 
 
 @dataclass
@@ -30,32 +32,59 @@ class WarmRelaxation:
         Limits and seed; ``relax`` is taken as set.
     follows
         Each relaxation is begun from the last one instead: for a series of models in steps, see :meth:`series`.
+    periods
+        Names of the periods in the order of time: very many columns are sifted by them (``sifting``).
     """
 
     options: SolveOptions
     follows: bool = False
+    periods: Sequence[str] = ()
     _first: PlanProblem | None = None
     _columns: np.ndarray = field(default_factory=lambda: np.empty(0, np.int8))
     _rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.int8))
+    _kept: np.ndarray = field(default_factory=lambda: np.empty(0, np.int8))
     _level: float = 0.0
 
-    def solve(self, problem: PlanProblem, goal: Ratio | tuple[np.ndarray, float]) -> Solution:
-        """Return the optimum of the relaxation of a problem: least ratio, or least cost (vector and constant)."""
-        arrays = problem.arrays()
-        if not isinstance(goal, Ratio):
-            arrays = replace(arrays, cost=goal[0], offset=goal[1])
-        session = HighsSession(arrays, replace(self.options, solver="highs", relax=True, progress=None))
-        if self._first is not None:
-            session.set_basis(*self._taken_over(self._first, problem))
-        limits = Limits(seconds=self.options.time_limit_s)
+    def solve(
+        self,
+        problem: PlanProblem,
+        goal: Ratio | tuple[np.ndarray, float],
+        time_limit_s: float | None = None,
+    ) -> Solution:
+        """Return the optimum of the relaxation of a problem: least ratio, or least cost (vector and constant).
+
+        The limit of time is that of the options unless given.
+        """
+        cost, offset = goal.cost_at(self._level) if isinstance(goal, Ratio) else goal
+        session = self._session(problem, replace(problem.arrays(), cost=cost, offset=offset))
+        limits = Limits(seconds=time_limit_s or self.options.time_limit_s)
         if isinstance(goal, Ratio):
             found = lp_least_ratio(session, goal, limits, self._level)
         else:
             found = session.run(limits)
         if (self._first is None or self.follows) and found.termination.has_values:
             self._first, (self._columns, self._rows) = problem, session.basis()
+            if isinstance(session, SiftedSession):
+                self._kept = session.kept.astype(np.int8)
             self._level = found.objective
         return found
+
+    def _session(self, problem: PlanProblem, arrays: ModelArrays) -> HighsSession | SiftedSession:
+        """Return a session that begins where the relaxation before ended, or with the columns worth it."""
+        options = replace(self.options, solver="highs", relax=True, progress=None)
+        sifted = len(arrays.cost) >= SIFTED_FROM_COLUMNS and len(self.periods) > 0
+        if self._first is None:
+            if not sifted:
+                return HighsSession(arrays, options)
+            return SiftedSession(arrays, options, worth_keeping(problem, arrays, options, self.periods))
+        columns, rows = self._taken_over(self._first, problem)
+        if not sifted:
+            session: HighsSession | SiftedSession = HighsSession(arrays, options)
+        else:
+            kept = statuses(self._first.columns.blocks, self._kept, problem.columns.blocks, 0) > 0
+            session = SiftedSession(arrays, options, kept | (columns == BASIC))
+        session.set_basis(columns, rows)
+        return session
 
     def series(self) -> WarmRelaxation:
         """Return one for a series of models, each begun from the last, the first of them from the first of all."""
