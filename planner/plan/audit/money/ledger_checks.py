@@ -46,7 +46,9 @@ def depreciation(books: Accounts) -> Check:
 
 
 def book_value(books: Accounts) -> Check:
-    """Return the check of book values: opening is the closing before, closing = opening + paid - depreciation."""
+    """Return the check of book values: opening is the closing before, closing = opening + paid - depreciation, and what
+    is paid is the capex of each class in the ledger counted once more.
+    """
     value, assets, stated = books["book_value"], books["assets"], books["accounting"]
     carried = value.groupby("asset_class")["closing"].shift()
     booked = assets[assets["line"] == SUNK]
@@ -63,6 +65,17 @@ def book_value(books: Accounts) -> Check:
         beside(
             total(value["depreciation"], value, ["period"]), total(stated["amount"], stated, ["period"])
         ).assign(quantity="depreciation")
+    )
+    spent = books.ledger
+    spent = spent[spent["kind"].eq("capex") & spent["timing"].ne("end")]
+    place = ["line", "offer"]
+    booked, spent = (rows.assign(offer=rows["offer"].fillna("").astype("str")) for rows in (assets, spent))
+    classes = booked.drop_duplicates(place).set_index(place)["asset_class"]
+    label = classes.reindex(pd.MultiIndex.from_frame(spent[place])).fillna("other")
+    spent = spent.assign(asset_class=label.to_numpy())
+    key = ["asset_class", "period"]
+    parts.append(
+        beside(total(value["paid"], value, key), total(spent["amount"], spent, key)).assign(quantity="paid")
     )
     return compare("book_value", "accounting", pd.concat(parts, ignore_index=True), "==")
 

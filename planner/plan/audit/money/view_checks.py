@@ -120,8 +120,14 @@ def _part_of_tokens(books: Accounts, label: str = "") -> pd.Series:
     return part.where(both.reindex(periods, fill_value=False), 1.0)
 
 
+LIVES = (3.0, 4.0, 5.0, 6.0)
+"""Years of life whose expense is shown beside each other."""
+
+
 def depreciation_lives(books: Accounts) -> Check:
-    """Return the check of what hardware costs a year, an hour and a million tokens if written off over other lives."""
+    """Return the check of what hardware costs a year, an hour, a million tokens and a million requests if written off
+    over other lives: those that the frame promises, also where nothing is bought.
+    """
     stated, assets, ledger = books["depreciation_lives"], books["assets"], books["accounting"]
     periods = books.facts.periods
     end = float(periods["start_years"].iloc[-1] + periods["years"].iloc[-1])
@@ -132,10 +138,11 @@ def depreciation_lives(books: Accounts) -> Check:
     other = float(spent.loc[~own_lines, "amount"].sum())
     units = unit_use(books)
     busy = float(units.loc[units["product"].isin(set(bought["product"])), "busy_hours"].sum()) / end
-    mtok = float(books["tokens"]["effective_mtok"].sum())
+    mtok, mrequests = (float(books["tokens"][f"effective_{name}"].sum()) for name in ("mtok", "mrequests"))
     part = float(_part_of_tokens(books).iloc[0])
+    rest = 1.0 - part if mtok > 0.0 and mrequests > 0.0 else 1.0
     rows = []
-    for life in stated["life_years"]:
+    for life in LIVES:
         served = np.minimum(np.maximum(end - bought["in_service_years"], 0.0), life)
         yearly, written = float(cost.sum()) / life, float((cost * served / life).sum())
         rows.append(
@@ -144,9 +151,11 @@ def depreciation_lives(books: Accounts) -> Check:
                 yearly,
                 yearly / busy if busy else np.nan,
                 (other + written) * part / mtok if mtok else np.nan,
+                (other + written) * rest / mrequests if mrequests else np.nan,
             )
         )
     names = ["life_years", "depreciation_per_year", "per_busy_unit_hour", "expense_per_mtok"]
+    names.append("expense_per_million_requests")
     return alike(
         "depreciation_lives", "accounting", stated, pd.DataFrame(rows, columns=names), ["life_years"]
     )

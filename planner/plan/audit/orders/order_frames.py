@@ -53,16 +53,21 @@ def orders(books: Accounts) -> pd.DataFrame:
 
 
 def purchases(books: Accounts) -> pd.DataFrame:
-    """Return PURCHASE, the vendor of what an offer or a token service sells, and the unit each kind is counted in."""
+    """Return PURCHASE, the vendor of what an offer or a token service sells, the cooling that is built or changed to
+    (hardware stands where its orders say, which the dates compare; nothing else has one), and the unit of each kind.
+    """
     rows, services = books["purchases"], books.facts.scenario.tables["api_offers"]
     sold = rows["kind"].isin(("hardware", "rental"))
     tokens = rows["kind"].eq("token service")
     vendor = rows["item"].map(books.facts.offers["vendor"]).where(sold, "")
     vendor = vendor.mask(tokens, rows["item"].map(services.set_index("api_offer")["vendor"]))
-    return rows[PURCHASE].assign(vendor=vendor, quantity_unit=rows["kind"].map(UNITS))
+    built, changed = rows["kind"].isin(("hall", "cooling")), rows["kind"].eq("retrofit")
+    cooling = rows["cooling"].where(sold, "").mask(built, rows["item"])
+    cooling = cooling.mask(changed, rows["item"].str.split(" to ").str[-1])
+    return rows[PURCHASE].assign(cooling=cooling, vendor=vendor, quantity_unit=rows["kind"].map(UNITS))
 
 
-PURCHASE = ["kind", "item", "site", "cooling", "period"]
+PURCHASE = ["kind", "item", "site", "period"]
 UNITS = {
     **dict.fromkeys(("hardware", "rental"), "units"),
     **dict.fromkeys(("hall", "cooling", "retrofit", "colocation"), "kW IT"),

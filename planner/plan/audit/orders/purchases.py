@@ -72,12 +72,15 @@ def purchase_amounts(books: Accounts) -> Check:
 
 
 def _deposits(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
-    """Return deposits beside what is due with the order: of hardware as its orders say, of what is built its price."""
+    """Return deposits beside what is due with the order: of hardware as its orders say, of what is built its price, of
+    what is paid as it runs nothing.
+    """
     orders, ledger = books["orders"], books.ledger
     bought = stated[stated["kind"].isin(("hardware", "rental"))]
-    own = total(orders["deposit_amount"].fillna(0.0), orders, ["site"])
+    key = ["item", "site", "period"]
+    own = total(orders["deposit_amount"].fillna(0.0), orders.assign(item=orders["offer"]), key)
     parts = [
-        beside(total(bought["deposit_amount"], bought, ["site"]), own).assign(what="deposit", kind="hardware")
+        beside(total(bought["deposit_amount"], bought, key), own).assign(what="deposit", kind="hardware")
     ]
     once = {"hall": "facility_build", "cooling": "cooling_build", "retrofit": "hall_retrofit"}
     once |= {"power module": "site_module", "site opening": "site_opening"}
@@ -88,6 +91,12 @@ def _deposits(books: Accounts, stated: pd.DataFrame) -> pd.DataFrame:
                 total(rows["deposit_amount"], rows, ["site"]), total(paid["amount"], paid, ["site"])
             ).assign(what="deposit", kind=kind)
         )
+    running = stated[~stated["kind"].isin(("hardware", "rental", *once))]
+    parts.append(
+        running[["kind", "item", "site"]].assign(
+            what="deposit", left=running["deposit_amount"].fillna(0.0), right=0.0
+        )
+    )
     return pd.concat(parts, ignore_index=True)
 
 

@@ -15,7 +15,7 @@ BANDS = [f"{metric}_band_{end}_ratio" for metric in ("ttft", "tpot") for end in 
 
 
 def routes(books: Accounts) -> pd.DataFrame:
-    """Return workload, region, site, rtt_ms, ttft_budget_ms: target - round trip - stated waiting."""
+    """Return workload, region, site, rtt_ms, ttft_budget_ms: target - round trip - stated waiting, and the class."""
     rows, about = books["routes"], books.facts.workloads
     trip = books.facts.round_trip_ms.reindex(pd.MultiIndex.from_frame(rows[["region", "site"]]))
     target, waits = (
@@ -23,7 +23,29 @@ def routes(books: Accounts) -> pd.DataFrame:
         for name in ("ttft_ms", "waiting_ms")
     )
     budget = target - trip.to_numpy(float) - np.nan_to_num(waits)
-    return rows[["workload", "region", "site"]].assign(rtt_ms=trip.to_numpy(float), ttft_budget_ms=budget)
+    return rows[["workload", "region", "site"]].assign(
+        rtt_ms=trip.to_numpy(float), ttft_budget_ms=budget, ttft_class=_classes(books, rows, budget)
+    )
+
+
+def _classes(books: Accounts, rows: pd.DataFrame, budget_ms: np.ndarray) -> pd.Series:
+    """Return the class of every route: of those its workload has points in, the loosest that its budget allows.
+
+    A class is named after its tightest budget, to six digits. Routes that nobody may take, and classes of an end-to-end
+    budget where there are several, keep what is stated.
+    """
+    own = rows["ttft_class"].astype(object).copy()
+    for workload, part in books["points"].groupby("workload"):
+        mine = (rows["workload"].eq(workload) & rows["admissible"]).to_numpy(bool)
+        names = part["ttft_class"].drop_duplicates()
+        tightest = pd.to_numeric(names.str.removesuffix(" ms"), errors="coerce")
+        if len(names) == 1:
+            own[mine] = names.iloc[0]
+        elif tightest.notna().all():
+            order = tightest.sort_values()
+            allowed = np.searchsorted(order.to_numpy(float) * (1.0 - 1e-5), budget_ms[mine], side="right") - 1
+            own[mine] = names.loc[order.index].to_numpy(object)[np.maximum(allowed, 0)]
+    return own
 
 
 def serving(books: Accounts) -> pd.DataFrame:
