@@ -56,6 +56,11 @@ def outcome(drawn: Drawn, time_limit_s: float = 60.0) -> Outcome:
     except Exception as error:
         return Outcome("defect", f"{type(error).__name__}: {error!r}")
     kinds = {"optimal": "plan", "feasible": "plan", "infeasible": "no_plan", "no_solution": "not_finished"}
+    if plan.status == "infeasible":
+        # A plan that a relief leads to and that contradicts itself is a defect as much as the scenario's own.
+        for status in plan["reliefs"]["status"].drop_duplicates():
+            if "own audit" in status or "is not the solver's objective" in status:
+                return Outcome("defect", f"a relief: {status}")
     return Outcome(kinds.get(plan.status, "defect"), str(plan.headline.get("message") or ""))
 
 

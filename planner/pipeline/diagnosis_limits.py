@@ -18,8 +18,6 @@ from planner.pipeline.diagnosis_limit_orders import (
 from planner.pipeline.diagnosis_limit_power import (
     ON_PATH,
     beyond_contract,
-    less_standby,
-    modules_in_place,
     more_generation,
     more_modules,
     more_power,
@@ -27,6 +25,7 @@ from planner.pipeline.diagnosis_limit_power import (
     usable_kw,
 )
 from planner.pipeline.diagnosis_limit_service import larger_allowance, less_critical, less_demand
+from planner.pipeline.diagnosis_limit_standby import STANDS_BY, less_standby, modules_in_place
 from planner.units import MONEY_PER_K
 
 LIMITS: Mapping[str, Limit] = {
@@ -67,7 +66,7 @@ LIMITS: Mapping[str, Limit] = {
     ),
     **dict.fromkeys(
         ("module_standby", "standby_kept"),
-        Limit("modules that stand by", "modules", ("site", "module"), less_standby, modules_in_place),
+        Limit(STANDS_BY, "modules", ("site", "module"), less_standby, modules_in_place),
     ),
     "module_count": Limit("modules that can be ordered", "modules", ("site", "module"), more_modules),
     "supply": Limit("vendor supply", "units", ("offer",), more_supply),

@@ -191,6 +191,12 @@ CONTRACT = {"colo_contracts": [{"site": "hall", "start_date": "2027-01-01", "bey
 RAMP = {"colo_ramp": [{"site": "hall", "from_month": 0, "contracted_kw": 45}]}
 OWNED = {"kind": "owned"}
 
+TWO_SETS = module("ups", lead_weeks=None, cost=None, energised_date="2026-12-01") | {
+    "existing_modules": 4,
+    "kw": 10,
+    "redundancy": "2(N+1)",
+}
+
 CASES: Mapping[str, Callable[[], Scenario]] = {
     "power at the meter": lambda: power(100),
     "power, half a box short": lambda: power(118, demand=demand(YEAR[:2], 11.5)),
@@ -297,6 +303,7 @@ CASES: Mapping[str, Callable[[], Scenario]] = {
             ],
         )
     ),
+    "two sets of modules that stand by": lambda: scenario(bought(3, site_modules=[TWO_SETS])),
     "lead time": lambda: scenario(bought([0, 5], offers=[purchase(lead_weeks=20, install_weeks=3)])),
     "installation": lambda: scenario(bought([0, 5], offers=[purchase(lead_weeks=2, install_weeks=16)])),
     "no longer sold": lambda: scenario(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 from infeasible_cases import CASES, drawn
+from small_scenarios import YEAR
 
 from planner.inputs import Scenario
 from planner.inputs.changed import changed_scenario
@@ -11,6 +14,7 @@ from planner.performance import PointSet
 from planner.pipeline import RunOptions, diagnosis, run_plan
 from planner.pipeline.clash import Clash
 from planner.pipeline.diagnosis import reliefs
+from planner.pipeline.diagnosis_limits import LIMITS
 from planner.pipeline.diagnosis_words import relief_frame, shortage_frame
 from planner.pipeline.run import planned
 from planner.plan import Plan
@@ -111,6 +115,38 @@ def test_no_further_alternative_is_begun_after_so_many_columns(monkeypatch) -> N
     monkeypatch.setattr(diagnosis, "ALTERNATIVE_COLUMNS", 0)
     assert len(reliefs(clash, SolveOptions(gap=0.0), again)) == 1
     assert proofs
+
+
+@pytest.mark.parametrize(
+    ("name", "short_kw", "least"),
+    [
+        # Of two one carries 50 of 80 kW: a third one (half as many more), not 80 kW each (0.6 more) nor none by.
+        ("modules that stand by", 30, "max_modules=3"),
+        # Of four, one carries 10 of 30 kW: one by beside three (1 of 5), not none, and not 30 kW each.
+        ("two sets of modules that stand by", 20, "redundancy=N+1"),
+        # Of three one carries 40 of 80 kW: two carry with one by (half of those by), not 80 kW each (as much again).
+        ("modules that stand by, none to order", 40, "redundancy=N+1"),
+    ],
+)
+def test_modules_that_stand_by_give_the_least_that_helps(name: str, short_kw: float, least: str) -> None:
+    clash = planned(CASES[name](), RunOptions(baselines=False))
+    assert isinstance(clash, Clash)
+    rows = pd.DataFrame({"site": "hall", "item": "ups", "period": YEAR[:2], "shortfall": short_kw})
+    (change,) = LIMITS["path_power"].cells(clash, rows, np.empty(0))
+    assert change.set_text == f"site_modules/hall|ups/{least}"
+
+
+def test_modules_that_stand_by_are_fewer_by_as_many_as_those_in_place_allow() -> None:
+    clash = planned(CASES["two sets of modules that stand by"](), RunOptions(baselines=False))
+    assert isinstance(clash, Clash)
+    values = np.zeros(clash.model.columns.count)
+    carrying = clash.model.columns.frame("carrying")
+    values[carrying["column"].to_numpy(int)] = 2.0
+    rows = carrying[["site", "module", "period", "day"]].assign(shortfall=2.0)
+    (change,) = LIMITS["standby_kept"].cells(clash, rows, values)
+    # Two that carry: of four in place two may stand by, as 2N or N+2 keep them.
+    assert change.set_text in ("site_modules/hall|ups/redundancy=N+2", "site_modules/hall|ups/redundancy=2N")
+    assert change.weight == pytest.approx(0.5)
 
 
 def test_limits_that_clash_whatever_gives_are_named_and_nothing_is_claimed() -> None:
