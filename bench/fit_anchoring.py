@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from fit_roofline import MERGED, Measurements, log_errors_shipped, measurements
+from fit_roofline import MERGED, Key, LeftOut, Measurements, log_errors, log_errors_shipped, measurements
 from scipy.optimize import minimize
 
 from planner.inputs.catalog import catalog_root
@@ -43,6 +43,7 @@ SHAPE = ["chip", "weight_precision", "input_tokens", "output_tokens"]
 BATCH = ("static_batch", "offline_max", "open_loop")
 STUDENT = 4.0
 EXPERIMENTAL = ("TPS",)
+"""Sources whose authors call their own numbers experimental (128 output tokens, untuned)."""
 
 
 def evidence_frame(data: Measurements, errors: dict[str, np.ndarray] | None = None) -> pd.DataFrame:
@@ -113,6 +114,35 @@ def same_configuration_left(rows: pd.DataFrame, held: np.ndarray) -> np.ndarray:
     kept = np.ones(len(rows), dtype=bool)
     kept[held] = False
     return np.asarray(keys[held].isin(keys[kept].unique()))
+
+
+def with_unseen(
+    data: Measurements, frame: pd.DataFrame, whole: dict[Key, float], fits: list[LeftOut]
+) -> pd.DataFrame:
+    """Return the rows with residuals by a fit that has not seen their source: speed_unseen, first_token_unseen."""
+    errors = {name: values.copy() for name, values in log_errors(whole, data).items()}
+    for left in fits:
+        for name, values in errors.items():
+            values[left.held] = left.errors[name][left.held]
+    unseen = evidence_frame(data, errors)
+    return frame.assign(speed_unseen=unseen["speed_log"], first_token_unseen=unseen["first_token_log"])
+
+
+def gaps(frame: pd.DataFrame, constants: RooflineConstants, first_token: bool = False) -> pd.DataFrame:
+    """Return errors in standard deviations: own shape left out, own source left out (of the fit too), and the sds.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Result of ``with_unseen``.
+    """
+    name, scale = ("first_token", constants.anchor_first_token_ratio) if first_token else ("speed", 1.0)
+    result = {}
+    for by, kind, seen in ((SHAPE, "shape", f"{name}_log"), (["source"], "source", f"{name}_unseen")):
+        found = left_out(frame, constants, f"{name}_log", by, scale)
+        result[kind] = (found["mean"] - frame[seen]) / found["sd"]
+        result[f"{kind}_sd"] = found["sd"]
+    return pd.DataFrame(result)
 
 
 def score(frame: pd.DataFrame, constants: RooflineConstants) -> float:

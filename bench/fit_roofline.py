@@ -12,7 +12,7 @@ to first token after them.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -253,15 +253,12 @@ def sees(data: Measurements, key: Key) -> np.ndarray:
 
 
 def fit_all(data: Measurements, used: np.ndarray, begin: dict[Key, float] | None = None) -> dict[Key, float]:
-    """Return every fitted value: decode and rates first, then the time to first token.
-
-    With values to begin at only decode and rates are fitted.
-    """
+    """Return every fitted value: decode and rates first, then the time to first token."""
     eras = sorted(set(data.era))
     later = first_token_parameters(eras)
     values = {parameter.key: parameter.start for parameter in later}
     values = fit(data, parameters(sorted(set(data.family)), eras), values, "rate", used, begin)
-    return values if begin else fit(data, later, values, "ttft", used)
+    return fit(data, later, values, "ttft", used, begin)
 
 
 def relative_errors(errors: dict[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
@@ -279,36 +276,40 @@ def summary(relative: np.ndarray) -> str:
     )
 
 
-def cross_validation(data: Measurements) -> list[tuple[str, np.ndarray]]:
-    """Return, per whole source, the errors on its rows when the fit has not seen them.
+@dataclass(frozen=True)
+class LeftOut:
+    """One source and the values fitted without it.
 
-    Only rows whose chip family occurs in another source count; tables of one publication are one source.
+    ``held`` are its rows; ``shared`` those of them whose chip family occurs in another source: only they can be judged.
+    ``errors`` are the log errors of every row by these values (``log_errors``).
     """
-    whole = fit_all(data, np.ones(len(data.rows), dtype=bool))
+
+    source: str
+    held: np.ndarray
+    shared: np.ndarray
+    values: dict[Key, float]
+    errors: dict[str, np.ndarray]
+
+
+def refits(data: Measurements, whole: dict[Key, float]) -> list[LeftOut]:
+    """Return a fit without each source; tables of one publication are one source."""
+    source = np.asarray([MERGED.get(name, name) for name in data.source])
     found = []
-    for name, held, values in refits(data, whole):
+    for name in sorted(set(source)):
+        held = source == name
+        values = fit_all(data, ~held, begin=whole)
         shared = held & np.isin(data.family, list(set(data.family[~held])))
-        if shared.any():
-            found.append((name, relative_errors(log_errors(values, data), shared)))
+        found.append(LeftOut(name, held, shared, values, log_errors(values, data)))
     return found
 
 
-def refits(data: Measurements, whole: dict[Key, float]) -> Iterator[tuple[str, np.ndarray, dict[Key, float]]]:
-    """Yield each source, its rows, and the values fitted without them."""
-    source = np.asarray([MERGED.get(name, name) for name in data.source])
-    for name in sorted(set(source)):
-        held = source == name
-        yield name, held, fit_all(data, ~held, begin=whole)
-
-
-def standard_errors(data: Measurements, whole: dict[Key, float]) -> dict[Key, float]:
+def standard_errors(whole: dict[Key, float], fits: list[LeftOut]) -> dict[Key, float]:
     """Return the standard error of the logarithm of each constant: jackknife over whole sources.
 
     ``sqrt((k - 1) / k * sum of squared differences from the mean of the k fits with one source left out)``
     """
-    fits = [values for _, _, values in refits(data, whole)]
     keys = [key for key in whole if not key[0].startswith("first_token")]
-    logs = np.log([[values[key] for key in keys] for values in fits])
+    logs = np.log([[left.values[key] for key in keys] for left in fits])
     spread = np.sqrt((len(fits) - 1.0) * logs.var(axis=0))
     return dict(zip(keys, spread.tolist(), strict=True))
 
@@ -347,11 +348,17 @@ def main() -> None:
     print("fit       ", summary(relative_errors(errors, everything)))
     first = np.exp(errors["ttft"][~np.isnan(errors["ttft"])]) - 1.0
     print("first token", summary(first))
-    if arguments.cross_validate:
-        for name, relative in cross_validation(data):
-            print(f"without {name:5s}", summary(relative))
+    if not (arguments.cross_validate or arguments.write):
+        return
+    fits = refits(data, values)
+    for left in fits:
+        if left.shared.any():
+            print(f"without {left.source:5s}", summary(relative_errors(left.errors, left.shared)))
+        timed = left.errors["ttft"][left.shared & ~np.isnan(left.errors["ttft"])]
+        if len(timed):
+            print("  its first token", summary(np.exp(timed) - 1.0))
     if arguments.write:
-        write_catalog(values, data, standard_errors(data, values))
+        write_catalog(values, data, standard_errors(values, fits))
         print("wrote chip_families.csv, chips.csv, software_eras.csv, roofline_constants.csv")
 
 

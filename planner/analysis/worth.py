@@ -9,7 +9,8 @@ S(F)   least cost where the orders due have been signed as planned, no more and 
 
 The expected value of perfect information about one rate (Raiffa and Schlaifer, Applied Statistical Decision Theory,
 1961), for a first stage of the orders due; the expectation is taken at the points of a Gauss-Hermite rule. Rates of
-other configurations stay as planned.
+the same model and software on other chips and at other precisions move with it by what their errors have in common;
+rates of other models and software stay as planned.
 Reading order: ``worth_rates`` (configurations, their errors, models with other rates), here, ``worth_commands``.
 """
 
@@ -264,8 +265,9 @@ class _Worth(Inquiry):
         count = OUTCOMES[self.whole]
         return self.labelled(
             {
-                "worth": "expected saving at present value of knowing a rate before the orders due are signed, other "
-                f"rates as planned, {count} outcomes of each measurement; {how}",
+                "worth": "expected saving at present value of knowing a rate before the orders due are signed, those "
+                "of the same model and software moved by what their errors have in common, "
+                f"{count} outcomes of each measurement; {how}",
                 "outcomes": "each outcome with its probability: cost where it is known in time, and where the orders "
                 "due are those of the plan; added_at_once: those leave no plan there, more is ordered at once",
             }

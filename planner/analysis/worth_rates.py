@@ -11,6 +11,8 @@ import pandas as pd
 from planner.analysis.sites_study import Study, with_rows
 from planner.formulation.build import FAMILIES, PlanModel
 from planner.formulation.objective import run_tokens, token_vector
+from planner.performance.anchoring import relatedness
+from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.pipeline.run import Built
 from planner.solve import Solution
 
@@ -63,11 +65,15 @@ class Configurations:
     Attributes
     ----------
     runs : DataFrame
-        One row per row of ``coefficients.runs``: configuration, chip, model, engine, product, point, workload, shape,
-        log_mean, log_sd (of true over planned rate), evidence_fraction.
+        One row per row of ``coefficients.runs``: configuration, chip, family, model, engine, software,
+        weight_precision, product, point, workload, shape, log_mean, log_sd (of true over planned rate),
+        evidence_fraction.
+    constants
+        How much the errors of two configurations have in common (``related``).
     """
 
     runs: pd.DataFrame
+    constants: RooflineConstants
 
     @classmethod
     def of(cls, study: Study) -> Configurations:
@@ -81,31 +87,55 @@ class Configurations:
         low, high = (runs["point"].map(about[f"band_{side}_ratio"]).astype(float) for side in ("low", "high"))
         known = ~((low > 0.0) & (high > low)).to_numpy()
         low, high = low.mask(known, 1.0), high.mask(known, 1.0)
+        engines = study.scenario.tables["engines"].set_index("engine")
         fraction = runs["point"].map(about["evidence_fraction"]) if "evidence_fraction" in about else np.nan
         named = chip.where(chip.ne(""), runs["product"]) + " / " + model + " / " + engine
         return cls(
             runs.assign(
                 configuration=named.str.replace(" /  / ", "", regex=False),
                 chip=chip,
+                family=_told(runs["point"], about, "chip_family"),
                 model=model,
                 engine=engine,
+                software=_told(runs["point"], about, "engine_software"),
+                weight_precision=_told(engine, engines, "weight_precision"),
                 log_mean=np.log(high * low) / 2.0,
                 log_sd=np.log(high / low) / (2.0 * BAND_DEVIATIONS),
                 evidence_fraction=fraction,
-            ).reset_index(drop=True)
+            ).reset_index(drop=True),
+            roofline_constants(study.scenario.tables["roofline_constants"]),
         )
 
-    def ratios(self, name: str | None, deviations: float) -> np.ndarray:
-        """Return true over planned rate of every run where the points of a configuration (None: of all) are so many
-        standard deviations off: points of one configuration are off together.
+    def related(self, name: str) -> np.ndarray:
+        """Return the correlation of every run's log error with that of a configuration, (runs,): 1 for its own.
+
+        Runs of the same model under the same software go wrong together, most on the same chip, as rows do that speak
+        for each other (``anchoring.relatedness``); errors of other models or software have nothing in common: the
+        products of the errors of such pairs average to none (``bench/error_correlation.py``).
         """
-        own = (
-            self.runs["configuration"].eq(name).to_numpy()
-            if name is not None
-            else np.ones(len(self.runs), bool)
-        )
-        off = self.runs["log_mean"] + deviations * self.runs["log_sd"]
-        return np.where(own & self.runs["log_sd"].gt(0.0).to_numpy(), np.exp(off.to_numpy(float)), 1.0)
+        own = self.runs["configuration"].eq(name)
+        one = self.runs[own].iloc[[0]]
+        alike = np.ones(len(self.runs), bool)
+        for column in ("model", "software"):
+            alike &= (self.runs[column].eq(one[column].iloc[0]) & self.runs[column].ne("")).to_numpy()
+        return np.where(own, 1.0, alike * relatedness(self.runs, one, self.constants)[:, 0])
+
+    def ratios(self, name: str, deviations: float) -> np.ndarray:
+        """Return the rate of every run over the planned one where a configuration is so many standard deviations off.
+
+        ``exp(r deviations sd + (1 - sqrt(1 - r^2)) mean)``, r the correlation with the configuration measured: 1 for
+        its own runs, whose rates are then known. Of others the expected rate moves by what they have in common, and as
+        they are less uncertain (``sqrt(1 - r^2)`` of the sd is left) less is taken off for it.
+        """
+        shared = self.related(name)
+        known = 1.0 - np.sqrt(1.0 - shared**2)
+        off = known * self.runs["log_mean"] + shared * deviations * self.runs["log_sd"]
+        return np.where(self.runs["log_sd"].gt(0.0).to_numpy(), np.exp(off.to_numpy(float)), 1.0)
+
+    def best_ratios(self) -> np.ndarray:
+        """Return the highest ratio of every run in any outcome that is looked at."""
+        names = self.runs["configuration"].unique()
+        return np.max([self.ratios(str(name), OUTERMOST) for name in names], axis=0)
 
     def ratio_of(self, name: str, deviations: float) -> float:
         """Return the mean of the ratios of one configuration's points."""
@@ -130,16 +160,18 @@ class Configurations:
     def ranked(self, study: Study, planned: Solution) -> pd.DataFrame:
         """Return the configurations, index configuration, those whose error moves the cost most first.
 
-        What is in the plan is ranked by spread x what its capacity is worth. What is not can only enter at a higher
-        rate: where today's duals price every column of it out even at the best outcome, the relaxation is proven to
-        take none of it; the others are ranked by the reduced cost of the column that pays most.
+        What is in the plan, or has errors in common with it, is ranked by spread x what that capacity is worth x
+        correlation. What is not can only enter at a higher rate: where today's duals price every column of it, and of
+        what has errors in common with it, out even at the best outcome, the relaxation is proven to take none of it;
+        the others are ranked by the reduced cost of the column that pays most.
 
         Returns
         -------
         DataFrame: chip, model, engine, products, token_fraction, evidence_fraction, rate_low_ratio, rate_high_ratio
-        (band of 90 %), inside (it is in the plan), open (whether it has to be looked at), reading.
+        (band of 90 %), inside (it, or what has errors in common with it, is in the plan), open (whether it has to be
+        looked at), reading.
         """
-        best = with_rates(study, self.ratios(None, OUTERMOST)).model
+        best = with_rates(study, self.best_ratios()).model
         now, then = (earned(study, model) for model in (study.model, best))
         frame = study.model.columns.frame("run")
         column = frame["column"].to_numpy(int)
@@ -164,12 +196,16 @@ class Configurations:
             evidence_fraction=("evidence_fraction", "max"),
             log_mean=("log_mean", "mean"),
             log_sd=("log_sd", "mean"),
-            relaxed=("relaxed", "sum"),
-            pays=("pays", "max"),
-            moves=("moves", "sum"),
+        )
+        shared = pd.DataFrame({name: self.related(str(name)) for name in table.index})
+        within = rows["relaxed"].gt(0.0) | rows["tokens"].gt(0.0)
+        table = table.assign(
+            pays=shared.gt(0.0).mul(rows["pays"], axis=0).max(),
+            moves=shared.mul(rows["moves"], axis=0).sum(),
+            inside=shared.gt(0.0).mul(within, axis=0).any(),
         )
         made = max(float(table["tokens"].sum()), 1e-300)
-        uncertain, inside = table["log_sd"] > 0.0, (table["relaxed"] > 0.0) | (table["tokens"] > 0.0)
+        uncertain, inside = table["log_sd"] > 0.0, table["inside"]
         reading = pd.Series("", index=table.index, dtype="str")
         reading = reading.mask(~inside & table["pays"].eq(0.0), NEVER)
         reading = reading.mask(~uncertain, "its rate is stated without a band")
@@ -177,7 +213,6 @@ class Configurations:
             token_fraction=table["tokens"] / made,
             rate_low_ratio=np.exp(table["log_mean"] - BAND_DEVIATIONS * table["log_sd"]),
             rate_high_ratio=np.exp(table["log_mean"] + BAND_DEVIATIONS * table["log_sd"]),
-            inside=inside,
             open=uncertain & (inside | table["pays"].gt(0.0)),
             reading=reading,
         )
@@ -187,7 +222,7 @@ class Configurations:
         )
 
     def enters(self, study: Study, name: str) -> bool:
-        """Return whether the relaxation takes anything of a configuration at the best outcome that is looked at."""
+        """Return whether the relaxation takes anything more at the best outcome looked at of a configuration."""
         built = with_rates(study, self.ratios(name, OUTERMOST))
         found = replace(study, built=built).solved(built.model)
         lowest = study.relaxed.objective
@@ -198,6 +233,14 @@ class Configurations:
         own = self.runs.assign(tokens=tokens)
         own = own[own["configuration"].eq(name)]
         return str(own.loc[own["tokens"].idxmax(), "point"])
+
+
+def _told(keys: pd.Series, table: pd.DataFrame, column: str) -> pd.Series:
+    """Return a column of a table by key as text, blank where the table does not tell."""
+    if column not in table:
+        return pd.Series("", index=keys.index, dtype="str")
+    found = keys.map(table[column]).astype(object)
+    return found.where(found.notna(), "").astype("str")
 
 
 def earned(study: Study, model: PlanModel) -> np.ndarray:

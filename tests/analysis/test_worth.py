@@ -92,6 +92,51 @@ def test_worth_is_the_expectation_over_the_outcomes_by_trying_every_plan(product
     assert table.loc[product, "saving_fraction"] == pytest.approx(expected / 1_800_000, rel=1e-6)
 
 
+def of_one_model(question: _Worth) -> tuple[_Worth, float]:
+    """Return the question with both products of one chip family, model and software, and their correlation."""
+    alike = dict.fromkeys(("model", "software", "family", "weight_precision"), "same")
+    known = Configurations.of(question.study)
+    runs = known.runs.assign(chip=known.runs["product"], **alike)
+    question.known = replace(known, runs=runs)
+    return question, known.constants.anchor_same_family_fraction
+
+
+@pytest.mark.parametrize("product", ["old", "new"])
+def test_what_errors_have_in_common_moves_other_rates_of_the_model_by_trying_every_plan(product):
+    question = _Worth(run_plan(three_offers(), EXACT), EXACT, None, lambda line: None)
+    question.planned_study = Study.of(question.plan.scenario, EXACT, banded(question.plan.scenario))
+    question, shared = of_one_model(question)
+    other = "new" if product == "old" else "old"
+    low, high = BANDS[other]
+    mean, spread = np.log(low * high) / 2, np.log(high / low) / (2 * 1.6448536269514722)
+    points, _ = np.polynomial.hermite_e.hermegauss(5)
+    expected = 0.0
+    for (probability, ratio), z in zip(outcomes(product), points, strict=True):
+        moved = np.exp(shared * z * spread + (1 - np.sqrt(1 - shared**2)) * mean)
+        own = {product: ratio, other: moved}
+        rates = (own["old"], 1.2 * own["new"])
+        expected += probability * (least_cost(*rates, bought=(12, 0)) - least_cost(*rates))
+    table = question.result().tables["worth"].set_index("products")
+    assert table.loc[product, "saving"] == pytest.approx(expected, rel=1e-6)
+    alone = asked().result().tables["worth"].set_index("products")
+    assert abs(table.loc[product, "saving"] / alone.loc[product, "saving"] - 1.0) > 0.01
+
+
+def test_errors_go_together_within_a_model_and_its_software_most_on_one_chip():
+    question, shared = of_one_model(_Worth(run_plan(three_offers(), EXACT), EXACT, None, lambda line: None))
+    known, name = question.known, question.known.runs["configuration"].iloc[0]
+    own = known.runs["configuration"].eq(name).to_numpy()
+    assert known.related(name)[own] == pytest.approx(1.0)
+    assert known.related(name)[~own] == pytest.approx(shared)
+    for column in ("model", "software"):
+        apart = replace(known, runs=known.runs.assign(**{column: known.runs["product"]}))
+        assert (apart.related(name)[~own] == 0.0).all()
+        blank = replace(known, runs=known.runs.assign(**{column: ""}))
+        assert (blank.related(name)[~own] == 0.0).all()
+    far = replace(known, runs=known.runs.assign(family=known.runs["product"]))
+    assert 0.0 < far.related(name)[~own].max() < shared
+
+
 def test_the_measurement_worth_most_comes_first_and_every_outcome_is_told():
     found = asked().result().tables
     assert found["worth"]["saving"].is_monotonic_decreasing
@@ -104,7 +149,7 @@ def test_duals_and_rates_make_the_reduced_cost():
     # What a column earns by its rate falls out of its reduced cost when the rate does.
     study = asked().study
     known = Configurations.of(study)
-    faster = with_rates(study, known.ratios(None, 1.0)).model
+    faster = with_rates(study, known.best_ratios()).model
     arrays, other = study.model.problem.arrays(), faster.problem.arrays()
     change = (other.matrix - arrays.matrix).T @ study.relaxed.row_duals
     assert earned(study, faster) - earned(study, study.model) == pytest.approx(np.asarray(change).ravel())
