@@ -24,6 +24,7 @@ from planner.cli.import_command import import_group
 from planner.cli.performance_commands import points, predict
 from planner.cli.plan_commands import audit, report, solve
 from planner.cli.scenario_commands import check, convert, new
+from planner.cli.sensitivity_command import sensitivity
 from planner.cli.sites_command import sites
 from planner.cli.sweep_command import sweep
 from planner.cli.worth_command import worth
@@ -57,6 +58,7 @@ for command in (
     decisions,
     worth,
     sweep,
+    sensitivity,
     audit,
     report,
     points,

@@ -130,6 +130,8 @@ class Coefficients:
         What stands by before demand rises (see :class:`warm.Warm`).
     failures
         Losses after which critical demand is still served (see :class:`failures.Failures`).
+    held_orders
+        offer, site, cooling, period, units of orders that are decided, no more and no fewer; None leaves all open.
     """
 
     settings: Settings
@@ -186,6 +188,7 @@ class Coefficients:
     pools: pd.DataFrame = field(default_factory=pd.DataFrame)
     warm: Warm = field(default_factory=Warm)
     failures: Failures = field(default_factory=Failures)
+    held_orders: pd.DataFrame | None = None
     api: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API))
     api_limits: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API_LIMITS))
     retirable: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RETIRABLE))

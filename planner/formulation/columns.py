@@ -148,7 +148,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "spare_level": c.spares[LABELS["spare_level"]],
         **failure_columns(c, runs, flows),
     }
-    return pack(
+    columns = pack(
         frames,
         integer={
             "order",
@@ -164,6 +164,25 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         }
         | ({"rent_hour"} if c.settings.integer_hourly_rent else set()),
     )
+    return columns if c.held_orders is None else _with_held(columns, c.held_orders)
+
+
+HELD_SLACK = 1e-6
+"""Units by which a decided order may be missed: what a solver can tell."""
+
+
+def _with_held(columns: ColumnIndex, held: pd.DataFrame) -> ColumnIndex:
+    """Return the columns with the units of every order within the slack of what is decided, 0 where nothing is."""
+    blocks = []
+    for block in columns.blocks:
+        if block.family == "order":
+            key = list(block.labels.columns)
+            units = block.labels.merge(held.groupby(key, as_index=False)["units"].sum(), on=key, how="left")
+            decided = units["units"].fillna(0.0).to_numpy(float)
+            lower = np.maximum(decided - HELD_SLACK, 0.0)
+            block = ColumnBlock("order", block.labels, lower, decided + HELD_SLACK, block.integer)
+        blocks.append(block)
+    return ColumnIndex(blocks)
 
 
 def bill_columns(c: Coefficients) -> Mapping[str, pd.DataFrame]:

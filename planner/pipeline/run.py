@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from planner.coefficients import Coefficients, build_coefficients
+from planner.coefficients.orders.held import with_held_orders
 from planner.coefficients.service.pools import as_planned
 from planner.errors import SolverFailed
 from planner.formulation.build import PlanModel, build_model
@@ -76,17 +77,29 @@ def run_plan(scenario: Scenario, options: RunOptions | None = None) -> Plan:
     return outcome if isinstance(outcome, Plan) else _diagnosed(outcome, options)
 
 
-def planned(scenario: Scenario, options: RunOptions, points: PointSet | None = None) -> Plan | Clash:
+def planned(
+    scenario: Scenario,
+    options: RunOptions,
+    points: PointSet | None = None,
+    held: pd.DataFrame | None = None,
+) -> Plan | Clash:
     """Return the plan of a scenario, or the proof that it has none.
 
     Parameters
     ----------
     points
         Its operating points, if they are known already.
+    held : DataFrame (offer, site, cooling, period, units)
+        Orders that are decided, no more and no fewer; None leaves all open.
+
+    Raises
+    ------
+    InfeasiblePlan
+        What is decided cannot be ordered there and then.
     """
     points = operating_points(scenario) if points is None else points
     try:
-        built = build_scenario(scenario, points)
+        built = build_scenario(scenario, points, held=held)
     except EmptyRow as error:
         return Clash(scenario, points, build_coefficients(scenario, points), empty=error)
     return _solve_built(scenario, built, options)
@@ -104,7 +117,10 @@ def _diagnosed(clash: Clash, options: RunOptions) -> Plan:
 
 
 def build_scenario(
-    scenario: Scenario, points: PointSet | None = None, pools: pd.DataFrame | None = None
+    scenario: Scenario,
+    points: PointSet | None = None,
+    pools: pd.DataFrame | None = None,
+    held: pd.DataFrame | None = None,
 ) -> Built:
     """Return the model of a scenario, ready to solve.
 
@@ -114,6 +130,8 @@ def build_scenario(
         Its operating points, if they are known already: what a change of sites, power or prices leaves as it is.
     pools
         Pools of a plan (its frame ``pools``) whose caps are kept; None starts from caps of expected sizes.
+    held
+        As in ``planned``.
 
     Raises
     ------
@@ -127,6 +145,8 @@ def build_scenario(
         coefficients = replace(
             coefficients, pools=as_planned(coefficients.pools, coefficients.cap_curves, pools)
         )
+    if held is not None:
+        coefficients = with_held_orders(coefficients, held)
     return Built(points, coefficients, build_model(coefficients), time.perf_counter() - began)
 
 

@@ -15,7 +15,7 @@ from planner.study.base import Base
 from planner.study.cases import Case, CheckedCase, checked_cases
 from planner.study.executors import Executor, Function, WorkerLost
 from planner.study.outcome import NAMES, Outcome, without_plan
-from planner.study.solving import Shared, solve_case
+from planner.study.solving import Shared, Trial, solve_case, solve_trial
 from planner.study.store import Store, key_of
 
 Watcher = Callable[["Finished"], None]
@@ -131,15 +131,7 @@ def run_cases(
 
 def case_key(input_hash: str, options: RunOptions) -> str:
     """Return the key of a case's result: everything it depends on."""
-    asked = (
-        options.objective,
-        options.gap,
-        options.relax,
-        options.time_limit_s,
-        options.solver,
-        options.audit,
-    )
-    return key_of("case", version("token-fleet-planner"), input_hash, *asked)
+    return key_of("case", version("token-fleet-planner"), input_hash, *_asked(options))
 
 
 def solved(
@@ -149,6 +141,58 @@ def solved(
     keys = list(items)
     for place, found in executor.run(function, shared, list(items.values())):
         yield keys[place], without_plan("failed", found.reason) if isinstance(found, WorkerLost) else found
+
+
+def solve_trials(
+    shared: Shared,
+    input_hash: str,
+    trials: dict[str, Trial],
+    executor: Executor,
+    store: Store | None = None,
+    watch: Watcher = lambda finished: None,
+) -> dict[str, Outcome]:
+    """Return the outcome of every trial by its name, kept in and taken from a store as cases are.
+
+    Parameters
+    ----------
+    shared
+        What all trials have in common.
+    input_hash
+        Of the unchanged scenario.
+    trials
+        What each changes, by name.
+    """
+    asked = _asked(shared.options)
+    keys = {
+        name: key_of("trial", version("token-fleet-planner"), input_hash, *asked, _said(trial))
+        for name, trial in trials.items()
+    }
+    finished = store.finished(keys.values()) if store is not None else {}
+    missing = {keys[name]: trial for name, trial in trials.items() if keys[name] not in finished}
+    names = {key: name for name, key in keys.items()}
+    if missing:
+        for done, (key, found) in enumerate(solved(solve_trial, shared, missing, executor), start=1):
+            if store is not None:
+                store.keep(key, found)
+            finished[key] = found
+            watch(Finished(names[key], found, done, len(missing)))
+    return {name: finished[key] for name, key in keys.items()}
+
+
+def _said(trial: Trial) -> str:
+    return repr((tuple(change.text for change in trial.changes), trial.rates, trial.held))
+
+
+def _asked(options: RunOptions) -> tuple[Any, ...]:
+    """Return the options that a result depends on."""
+    return (
+        options.objective,
+        options.gap,
+        options.relax,
+        options.time_limit_s,
+        options.solver,
+        options.audit,
+    )
 
 
 def _take_finished(run: StudyRun, keys: dict[str, str], store: Store | None) -> dict[str, Any]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from planner.errors import InputError, PlannerError
+import pandas as pd
+
+from planner.coefficients.orders.purchase_policy import ORDER
+from planner.errors import InfeasiblePlan, InputError, PlannerError
 from planner.inputs.overrides import Override
 from planner.inputs.scenario import Scenario
-from planner.performance import PointSet
+from planner.performance import PointSet, operating_points
 from planner.pipeline.options import RunOptions
 from planner.pipeline.run import planned
 from planner.study.base import Base
@@ -54,11 +58,37 @@ class Shared:
         return self.known.points if self.known is not None and self.known.fit(scenario) else None
 
 
+@dataclass(frozen=True)
+class Trial:
+    """What one solve changes beside the base.
+
+    Attributes
+    ----------
+    changes
+        Of inputs.
+    rates
+        Chip family and what the rates of its operating points are multiplied by.
+    held
+        Orders that are decided (offer, site, cooling, period, units), no more and no fewer; None leaves all open.
+    """
+
+    changes: tuple[Override, ...] = ()
+    rates: tuple[tuple[str, float], ...] = ()
+    held: tuple[tuple[Any, ...], ...] | None = None
+
+
 def solve_case(shared: Shared, changes: Sequence[Override]) -> Outcome:
     """Return the outcome of the scenario with changes; whatever goes wrong is an outcome too."""
+    return solve_trial(shared, Trial(tuple(changes)))
+
+
+def solve_trial(shared: Shared, trial: Trial) -> Outcome:
+    """Return the outcome of a trial; whatever goes wrong is an outcome too."""
     began = time.perf_counter()
     try:
-        found = _outcome(shared, changes)
+        found = _outcome(shared, trial)
+    except InfeasiblePlan as error:
+        found = without_plan("infeasible", str(error))
     except InputError as error:
         found = without_plan("failed", f"bad input: {error}")
     except PlannerError as error:
@@ -68,7 +98,21 @@ def solve_case(shared: Shared, changes: Sequence[Override]) -> Outcome:
     return {**found, "seconds": time.perf_counter() - began}
 
 
-def _outcome(shared: Shared, changes: Sequence[Override]) -> Outcome:
-    scenario = shared.base.scenario(changes)
-    found = planned(scenario, shared.options, shared.points_of(scenario))
+def _outcome(shared: Shared, trial: Trial) -> Outcome:
+    scenario = shared.base.scenario(trial.changes)
+    points = shared.points_of(scenario)
+    if trial.rates:
+        points = _with_rates(operating_points(scenario) if points is None else points, scenario, trial)
+    held = None if trial.held is None else pd.DataFrame([*trial.held], columns=[*ORDER, "units"])
+    found = planned(scenario, shared.options, points, held)
     return outcome_of(found, replace(shared.options.solve_options(scenario.settings), progress=None))
+
+
+def _with_rates(points: PointSet, scenario: Scenario, trial: Trial) -> PointSet:
+    """Return the points with the rates of some chip families multiplied."""
+    chips = scenario.tables["products"].set_index("product")["chip"]
+    families = scenario.tables["chips"].set_index("chip")["family"]
+    taken = points.taken
+    family = taken["product"].map(chips).map(families)
+    factor = family.map(dict(trial.rates)).astype(float).fillna(1.0)
+    return replace(points, taken=taken.assign(requests_per_s=taken["requests_per_s"] * factor))

@@ -336,7 +336,21 @@ LEVERS = Table(
     read_by="the workbook shows it among the inputs",
 )
 
+PROVENANCE_RANGES = Table(
+    "provenance_ranges",
+    "how far a number may be off, by how far it is to be trusted: the band where no low and high are stated",
+    ("trust",),
+    (
+        key("trust", "confidence of the number; unstated = no source beside it"),
+        positive("low_ratio", "ratio", "low value over the stated one", required=True, high=1.0),
+        positive("high_ratio", "ratio", "high value over the stated one", required=True, low=1.0),
+        *provenance(),
+    ),
+    read_by="planner sensitivity reads it",
+)
+
 TABLES = (
+    PROVENANCE_RANGES,
     MODELS,
     ENGINES,
     ENGINE_OPTIONS,

@@ -38,16 +38,17 @@ PLAN_FIRST = "planner solve small"
 """Examples about a plan start from this one; they are the slow ones."""
 
 
+PLANNING = ("planner solve", "planner facility", "planner sweep", "planner sensitivity")
+"""Examples that plan a scenario themselves."""
+
+
 STUDIES = ("planner sites", "planner decisions")
 """Examples that plan a scenario dozens of times."""
 
 
 def about_a_plan(path: str) -> bool:
     """Return whether an example of the command makes or reads a plan."""
-    return any(
-        "out/small" in line or line.startswith(("planner solve", "planner facility", "planner sweep"))
-        for line in EXAMPLES[path]
-    )
+    return any("out/small" in line or line.startswith(PLANNING) for line in EXAMPLES[path])
 
 
 def run_line(line: str) -> None:
