@@ -85,7 +85,7 @@ def warm_units(
         if not (table["rise"] > 0.0).any():
             continue
         ahead = workloads["scaling"].get(workload) == PREDICTIVE
-        found, share = _predictive(table, hours) if ahead else _reactive(table)
+        found, share = _predictive(table) if ahead else _reactive(table)
         rises.append(found.assign(workload=workload))
         held.append(share.assign(workload=workload))
     if not rises:
@@ -142,7 +142,7 @@ def _rising(days: pd.DataFrame, demand: pd.Series, seconds: float) -> pd.DataFra
     )
 
 
-def _predictive(table: pd.DataFrame, hours: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _predictive(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the mean rise of each class of hours in which some hour rises, held in that class alone."""
     length = table.groupby(CLASS)["hours"].transform("sum")
     up = table.assign(part=table["hours"] / length)[table["rise"] > 0.0]
@@ -152,7 +152,7 @@ def _predictive(table: pd.DataFrame, hours: pd.DataFrame) -> tuple[pd.DataFrame,
     rises = both.groupby([*CLASS, "at_block"], as_index=False, sort=False)["weight"].sum()
     rises = rises.assign(held_block=rises["block"], held_next=rises["next_block"])
     held = rises[[*CLASS, "held_block", "held_next"]].drop_duplicates().assign(share=1.0)
-    return rises, held.merge(hours[CLASS], on=CLASS)
+    return rises, held
 
 
 def _reactive(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
