@@ -110,8 +110,8 @@ class Configurations:
         """Return the correlation of every run's log error with that of a configuration, (runs,): 1 for its own.
 
         Runs of the same model under the same software go wrong together, most on the same chip, as rows do that speak
-        for each other (``anchoring.relatedness``); errors of other models or software have nothing in common: the
-        products of the errors of such pairs average to none (``bench/error_correlation.py``).
+        for each other (``anchoring.relatedness``); errors of other models or software have little in common, at most
+        0.15 (``bench/error_correlation.py``), and are taken to have none.
         """
         own = self.runs["configuration"].eq(name)
         one = self.runs[own].iloc[[0]]
