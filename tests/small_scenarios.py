@@ -181,7 +181,7 @@ def _plain_tables() -> dict[str, Rows]:
     return {
         "sources": [{"source": "case", "title": "made up", "location": "tests", "kind": "estimate"}],
         "fx": [{"currency": "USD", "usd_per_unit": 1, **SAID}],
-        "roofline_constants": _shipped("roofline_constants"),
+        "roofline_constants": shipped_rows("roofline_constants"),
         "statistic_factors": [
             {
                 "metric": metric,
@@ -266,7 +266,7 @@ def cooling(name: str, kw_per_rack: float = 100.0, loss_fraction: float = 0.0, *
 
 
 @cache
-def _shipped(table: str) -> Rows:
+def shipped_rows(table: str) -> Rows:
     with (files("catalogs") / f"{table}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return [{name: cell or None for name, cell in row.items()} | SAID for row in rows]

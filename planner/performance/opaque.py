@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from planner.performance.candidates import accepts
 from planner.performance.frame import ERROR_COLUMNS, FACT_COLUMNS, REFUSED_COLUMNS
 from planner.performance.measured import at_target_statistic, unmet_targets
 from planner.performance.power import measured_unit_kw
@@ -26,7 +27,7 @@ def opaque_pairs(rows: pd.DataFrame, shapes: pd.DataFrame, products: pd.DataFram
     """Return opaque rows beside the shapes they speak for.
 
     A row with a workload (and shape) speaks for that one only; a row without speaks for every workload whose
-    model it names, or that names no model either.
+    model it names, or that names no model either; a row that names an engine only where the workload accepts it.
     """
     wanted = shapes.rename(
         columns={
@@ -45,6 +46,7 @@ def opaque_pairs(rows: pd.DataFrame, shapes: pd.DataFrame, products: pd.DataFram
     same_model = pairs["model"].eq(pairs["to_model"]) | (pairs["model"].isna() & pairs["to_model"].isna())
     speaks = (named & pairs["workload"].eq(pairs["to_workload"])) | (~named & same_model)
     speaks &= pairs["shape"].isna() | pairs["shape"].eq(pairs["to_shape"])
+    speaks &= pairs["engine"].isna() | accepts(pairs["engines"], pairs["engine"])
     units = products[["product", "chips_per_unit", "tdp_w"]]
     return pairs[speaks].merge(units, on="product").reset_index(drop=True)
 

@@ -33,6 +33,7 @@ from planner.performance.options import measured_speculation, tied_to_measured
 from planner.performance.pool_caps import POOL, clock_ratios, pool_caps
 from planner.performance.power import mixed_kw, phase_kw
 from planner.performance.quality import with_quality
+from planner.performance.queued_points import with_known_waiting
 from planner.performance.roofline_constants import RooflineConstants, roofline_constants
 from planner.performance.routes import route_budgets
 from planner.performance.select import (
@@ -79,7 +80,7 @@ def operating_points(scenario: Scenario) -> PointSet:
     columns = [*FACT_COLUMNS, *ERROR_COLUMNS]
     frames = [frame.reindex(columns=columns) for frame in provided if len(frame)]
     candidates = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
-    candidates = with_memory_bound(candidates)
+    candidates, unwaited = with_known_waiting(with_memory_bound(candidates), workloads)
     unserved = without_served(estimates_refused, candidates)
     candidates, barred = with_quality(candidates, scenario)
     candidates = with_errors(
@@ -108,7 +109,15 @@ def operating_points(scenario: Scenario) -> PointSet:
     caps = pool_caps(chosen, shapes, budgets, factors, clocks, constants)
     kept, dominated = undominated(at_largest(chosen, caps, clocks), products)
     refused = [barred.assign(ttft_class=""), stated_refused, measured_refused, pair_refused]
-    refused = [*refused, unserved, options_refused, database.refused, unkept, dominated]
+    refused = [
+        *refused,
+        unwaited.assign(ttft_class=""),
+        unserved,
+        options_refused,
+        database.refused,
+        unkept,
+        dominated,
+    ]
     named, classified = _named(kept), _classified(routes, budgets, all_barred(barred, candidates))
     return PointSet(named, _refusals(refused, shapes), classified, of_pools(caps, named))
 

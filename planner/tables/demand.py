@@ -86,6 +86,12 @@ SERVICE_CLASSES = Table(
     only_stated="meaning",
 )
 
+OF_A_MODEL = (
+    "cache_write_fraction reusable_input_fraction session_think_s arrival_cv input_cv "
+    "arrival_dispersion arrival_dispersion_1s busy_dispersion busy_dispersion_1s prompt_scv"
+)
+"""Columns of caches and waiting, none of which are computed for rates that are stated outright."""
+
 WORKLOADS = Table(
     "workloads",
     "business line x model x service class",
@@ -316,7 +322,9 @@ WORKLOADS = Table(
         *provenance(required=False),
     ),
     scope="scenario",
-    kinds=(Kinds("a workload of", "model ?", ("a model", "opaque rates")),),
+    kinds=(Kinds("a workload whose model is", "model ?", ("named", "blank")),),
+    only_for={"named": OF_A_MODEL},
+    only_warned=OF_A_MODEL,
 )
 
 SHAPES = Table(
@@ -340,7 +348,7 @@ SHAPES = Table(
         *provenance(required=False),
     ),
     scope="scenario",
-    kinds=(Kinds("a workload of", "workload > workloads.model ?", ("a model", "opaque rates")),),
+    kinds=(Kinds("a workload whose model is", "workload > workloads.model ?", ("named", "blank")),),
 )
 
 DEMAND = Table(

@@ -116,7 +116,7 @@ PRODUCTS = Table(
             required=False,
         ),
         integer("chips_per_unit", "chips", "accelerators in one unit", required=True, low=1, high=20_000),
-        text("vendor", "who sells it", required=True),
+        text("vendor", "who makes or sells it; orders, quotes and limits go by the vendor of an offer"),
         positive("nameplate_kw", "kW", "nameplate draw of one unit, host included", band=(0.1, 5_000)),
         positive(
             "provisioned_kw",
@@ -173,6 +173,7 @@ PRODUCTS = Table(
         ),
         *provenance(),
     ),
+    only_stated="vendor",
 )
 
 OFFERS = Table(

@@ -316,6 +316,8 @@ STATISTIC_FACTORS = Table(
         fraction("attained_fraction", "share of requests at or below the statistic; blank when unstated"),
         *provenance(),
     ),
+    kinds=(Kinds("a statistic", "statistic", STATISTICS),),
+    only_for={"mean median p90 p95 p99": "attained_fraction"},
 )
 
 LEVERS = Table(

@@ -12,6 +12,9 @@ from planner.tables import TABLES
 Cell = tuple[str, str, str]
 """Table, kind of row, column."""
 
+ROW_BY_ROW = ("roofline_constants", "statistic_factors")
+"""Tables of which every row means something else: each is a kind of its own, named by its key."""
+
 
 def cells(stage: Stage, tables: Iterable[str], only: str = "") -> dict[Cell, list[Try]]:
     """Return a try of every column for every row of its kind that the stage has."""
@@ -20,6 +23,8 @@ def cells(stage: Stage, tables: Iterable[str], only: str = "") -> dict[Cell, lis
     for table in tables:
         for row in range(len(stage.tables[table])):
             kind = kind_text(case, table, row)
+            if table in ROW_BY_ROW:
+                kind = " ".join(str(stage.tables[table][row][name]) for name in TABLES[table].key)
             for column in TABLES[table].columns if only in kind else ():
                 if column.name not in PROVENANCE and not column.stated_only:
                     values = list(candidates(stage, table, row, column))

@@ -26,7 +26,7 @@ def offers() -> list[Row]:
 def products() -> list[Row]:
     kept = {"failures_per_year": 2, "repair_days": 4, "parts_fraction_per_failure": 0.01}
     made = {"chip": "fast", "chips_per_unit": 8, "coolings": "air;hosted", "provisioned_kw": 9}
-    return [box(**(kept | made)), box("other", nameplate_kw=12, asset_class="server")]
+    return [box(**(kept | made)), box("other", nameplate_kw=12, asset_class="server", racks_per_unit=0.05)]
 
 
 def workloads() -> list[Row]:
@@ -37,12 +37,17 @@ def workloads() -> list[Row]:
     of_model = {"model": "every", "business": "desk"}
     optional = {"must_serve_fraction": 0.5, "value_per_mtok": 900}
     return [
-        workload("sized", **(of_model | burst | p99 | {"cache_write_fraction": 0.2})),
+        workload(
+            "sized", **(of_model | burst | p99 | {"cache_write_fraction": 0.2, "scale_up_delay_s": 900})
+        ),
         workload("quick", **(of_model | burst | mean)),
-        workload("spare", **(of_model | optional)),
-        workload("plain", **burst, **p99, egress_bytes_per_token=5, critical_fraction=0.3),
+        workload("spare", **(of_model | optional | {"priority": 3})),
+        workload(
+            "plain", **burst, **p99, egress_bytes_per_token=5, critical_fraction=0.3, scale_up_delay_s=900
+        ),
+        workload("urgent", **optional),
         workload("brisk", **burst, **mean),
-        workload("later", deferral_h=3, **optional, priority=2) | {"priority": 2},
+        workload("later", **(optional | {"deferral_h": 3, "priority": 2})),
     ]
 
 
@@ -91,7 +96,7 @@ def service_tables() -> dict[str, list[Row]]:
     for name in names:
         for row in demand(PERIODS, 2.0, name):
             cases = {"requests_per_s_low": 1.0, "requests_per_s_high": 3.0}
-            forecasts.append(row | cases | ({"profile": "day"} if name == "plain" else {}))
+            forecasts.append(row | cases | ({"profile": "day"} if name in ("sized", "plain") else {}))
     tokens = {"output_mtok_per_day": 40, "output_mtok_per_day_low": 30, "output_mtok_per_day_high": 50}
     forecasts += [{"workload": "brisk", "region": "away", "period": name, **tokens} for name in PERIODS]
     return {
@@ -189,4 +194,5 @@ SERVICE = Stage(
         {"demand_case": "low"},
         {"demand_case": "high"},
     ),
+    words={"workloads.residency_countries": ("none",), "workloads.scale_up_delay_s": (500,)},
 )

@@ -80,7 +80,8 @@ def statistics() -> list[Row]:
     """Return a made-up factor for every statistic of both latencies."""
     ratios = {"mean": 1.05, "median": 1, "p90": 1.6, "p95": 2, "p99": 3, "unstated": 1}
     return [
-        {"metric": metric, "statistic": name, "ratio_to_median": ratio, "attained_fraction": 0.9, **SAID}
+        {"metric": metric, "statistic": name, "ratio_to_median": ratio, **SAID}
+        | ({} if name == "unstated" else {"attained_fraction": 0.9})
         for metric in ("ttft", "tpot")
         for name, ratio in ratios.items()
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from column_clones import Row, by_copy, copied, named_in, points_by_copy, with_copies
+from column_clones import MARK, Row, by_copy, copied, named_in, points_by_copy, with_copies
 from small_scenarios import scenario
 
 from planner.coefficients import Coefficients, build_coefficients
@@ -42,6 +42,7 @@ REFUSALS = (
     "a purchase is priced per unit",
     "spot units are hosted",
     "give exactly one of",
+    "needs a model: an opaque workload",
 )
 """What check says of a cell, or of two of which one must be blank, that rows of the kind do not have."""
 
@@ -279,7 +280,12 @@ def outcome(stage: Stage, table: str, row: int, name: str, value: Any) -> str:
         more = set(case.warnings) - set(base.scenario.warnings)
         if any("not used for" in text for text in more):
             return "warned"
-        points = operating_points(case) if touches_points(table) else base.points
+        try:
+            points = operating_points(case) if touches_points(table) else base.points
+        except InputError:
+            if name not in TABLES[table].key:
+                raise
+            return "refused"  # a constant or factor of another name is one that is missing
         if touches_points(table) and of_points(points) != base.of_points:
             return "points"
         if stage.upto == "points":
@@ -410,14 +416,36 @@ def walk_by_copies(stage: Stage, tries: list[Try], variant: int = 0) -> None:
     else:
         return
     _noted(case.warnings, with_copies(stage.tables, copies.values()), copies, of_try, drop=False)
-    points = operating_points(case)
     if stage.upto == "points":
-        said = points_by_copy(points)
+        said = points_by_copy(operating_points(case))
     else:
-        said = by_copy(build_model(build_coefficients(case, points)))
+        model = model_of_copies(stage, variant, copies, of_try)
+        said = by_copy(model) if model else {}
     for number, (item, root) in of_try.items():
         if item.shown != "warned" and said.get(str(number)) != said.get(str(pristine[root])):
             item.shown = "model"
+
+
+def model_of_copies(
+    stage: Stage,
+    variant: int,
+    copies: dict[int, dict[str, dict[int, Row]]],
+    of_try: dict[int, tuple[Try, tuple[str, str, Any]]],
+) -> PlanModel | None:
+    """Return the model of all copies; those of which it says that nothing can serve them have shown it, and go."""
+    while of_try:
+        case = stage.scenario(with_copies(stage.tables, copies.values()), variant)
+        try:
+            return build_model(build_coefficients(case, operating_points(case)))
+        except EmptyRow as error:
+            texts = ["|".join(map(str, row)) for row in error.labels.itertuples(index=False, name=None)]
+            unserved = {int(number) for text in texts for number in MARK.findall(text)} & set(of_try)
+            if not unserved:
+                raise
+            for number in unserved:
+                of_try.pop(number)[0].shown = "model"
+                del copies[number]
+    return None
 
 
 def _noted(
@@ -437,7 +465,7 @@ def _noted(
     dropped = False
     for text in texts:
         place = re.match(r"(\w+) row (\d+)", text)
-        if not place:
+        if not place or place.group(1) not in tables:
             continue
         rows = tables[place.group(1)]
         number = owner.get((place.group(1), id(rows[int(place.group(2)) - 2])))

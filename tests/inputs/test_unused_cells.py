@@ -1,9 +1,23 @@
 """A number that nothing reads in a row of its kind is refused, by one rule on what the columns declare."""
 
 import pytest
-from small_scenarios import SAID, cloud, demand, energy, hall, one_year, purchase, rental, scenario
+from small_scenarios import (
+    SAID,
+    cloud,
+    demand,
+    energy,
+    hall,
+    one_year,
+    point,
+    purchase,
+    rental,
+    scenario,
+    shipped_rows,
+    workload,
+)
 
 from planner.errors import InputError
+from planner.inputs import load_scenario
 from planner.inputs.catalog import shipped_catalog
 from planner.inputs.checks.unused_rules import reads, stated
 from planner.inputs.checks.view import View
@@ -158,3 +172,90 @@ def test_shipped_rows_state_nothing_that_nothing_reads():
             if column.used_for:
                 used, _ = reads(view, name, column)
                 assert not (~used & stated(located, column)).any(), f"{name}.{column.name}"
+
+
+def constant(name, value):
+    """Return the shipped constants with one of them changed."""
+    rows = [row | ({"value": value} if row["constant"] == name else {}) for row in shipped_rows(CONSTANTS)]
+    return {CONSTANTS: rows}
+
+
+CONSTANTS = "roofline_constants"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("speculative_step_ratio", "is not used for a plan: planner predict alone reads it, as shipped"),
+        ("aiconfigurator_band_low_ratio", "is not used for settings estimates roofline"),
+        ("aiconfigurator_band_high_ratio", "is not used for settings estimates roofline"),
+    ],
+)
+def test_a_constant_that_no_plan_reads_is_warned_of(name, text):
+    warned = [line for line in case(**constant(name, 0.5)).warnings if line.endswith(f"'0.5': {name} {text}")]
+    assert len(warned) == 1
+
+
+def test_bands_of_the_kernel_database_are_read_where_it_is_asked():
+    rows = {"periods": one_year(), "sites": [cloud()], "offers": [rental()], "demand": demand(["2027"], 1.0)}
+    warnings = scenario(rows, estimates="aiconfigurator").warnings
+    assert not [text for text in warnings if "aiconfigurator_band" in text]
+
+
+def test_a_constant_of_another_name_is_refused(tmp_path):
+    """It would leave the shipped value in place, silently."""
+    (tmp_path / "scenario.yaml").write_text("name: slip\n", encoding="utf-8")
+    cells = "overlap_exponnt,1.5,exponent,slip,planner_estimate,2026-11,estimate"
+    head = "constant,value,unit,meaning,source,source_date,confidence"
+    (tmp_path / f"{CONSTANTS}.csv").write_text(f"{head}\n{cells}\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_scenario(tmp_path)
+    lines = [line for line in str(caught.value).splitlines() if CONSTANTS in line]
+    assert len(lines) == 1
+    assert "row 2, column constant: 'overlap_exponnt': not a constant of the model" in lines[0]
+    assert "overlap_exponent" in lines[0]
+
+
+def test_a_statistic_states_the_share_it_holds_for_and_an_unstated_one_none():
+    factor = {"metric": "ttft", "ratio_to_median": 2, **SAID}
+    blank = refusal(statistic_factors=[factor | {"statistic": "p90"}])
+    assert "statistic_factors row 2, column attained_fraction: needed for p90" in blank
+    told = refusal(statistic_factors=[factor | {"statistic": "unstated", "attained_fraction": 0.9}])
+    assert "column attained_fraction: '0.9': not used for a statistic unstated" in told
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("prompt_scv", 2), ("arrival_cv", 0.3), ("session_think_s", 60)]
+)
+def test_what_no_stated_rate_reads_is_warned_of(column, value):
+    text = f"'{value}': not used for a workload whose model is blank (only for named)"
+    assert any(text in line for line in case(workloads=[workload(**{column: value})]).warnings)
+
+
+def test_how_replicas_are_started_is_warned_of_where_they_serve_at_once():
+    text = "column scaling: 'predictive': not used for a workload without scale_up_delay_s"
+    for delay, told in ((None, 1), (0, 1), (600, 0)):
+        found = case(workloads=[workload(scaling="predictive", scale_up_delay_s=delay)]).warnings
+        assert sum(text in line for line in found) == told
+
+
+def test_stated_rates_are_not_sized_on_what_is_attained():
+    targets = {"ttft_ms": 900, "percentile": "p95", "waiting_ms": None}
+    text = refusal(workloads=[workload(sizing_statistic="attained", **targets)])
+    assert text.count("column sizing_statistic: 'attained': attained needs a model") == 1
+    assert "arrival_cv" not in text
+
+
+def test_a_stated_rate_is_of_an_engine_that_its_workload_accepts():
+    era = {"era": "now", "layer_overhead_us": 1, "step_overhead_us": 1, "sequence_overhead_us": 1}
+    era |= {"first_token_overhead_ms": 1, "memory_fraction": 0.9, **SAID}
+    engine = {"software": "server", "era": "now", "quality_pass_fraction": 1, **SAID}
+    rows = {
+        "software_eras": [era],
+        "engines": [engine | {"engine": name} for name in ("one", "two")],
+        "operating_points": [point(engine="one")],
+    }
+    assert case(**rows, workloads=[workload(engines="one;two")])
+    assert "a rate for this shape, on an engine it accepts" in refusal(
+        **rows, workloads=[workload(engines="two")]
+    )

@@ -123,6 +123,15 @@ def test_a_scenario_that_asks_gets_the_database_where_it_has_data_and_the_roofli
     assert lost.str.contains("aiconfigurator has no data for chip MI300X; the roofline is used instead").any()
 
 
+def test_bands_of_the_database_are_those_of_the_constants(monkeypatch):
+    fake(monkeypatch)
+    case = asking()
+    told = case.tables["roofline_constants"].set_index("constant")["value"]
+    taken = operating_points(case).taken.query("provider == 'aiconfigurator'")
+    for end in ("low", "high"):
+        assert set(taken[f"band_{end}_ratio"]) == {told[f"aiconfigurator_band_{end}_ratio"]}
+
+
 def test_no_time_of_the_database_beats_what_bytes_and_arithmetic_allow(monkeypatch):
     fake(monkeypatch, step=0.001, prompt=0.001)
     taken = operating_points(asking()).taken.query("provider == 'aiconfigurator' and replica_chips == 8")

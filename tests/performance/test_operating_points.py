@@ -377,3 +377,24 @@ def test_a_measured_system_of_two_replicas_speaks_for_each_of_them():
 def test_a_measured_system_that_is_no_whole_number_of_replicas_is_refused_with_the_reason():
     points = online_points([measured_row(chips=6, tensor_parallel=4)])
     assert points.refused["reason"].str.contains("6 chips are no whole number of replicas of tensor 4").any()
+
+
+def stated_or_modelled(**asked: object) -> set[str]:
+    """Return what gives the rates of a workload with a model for which one is stated outright, on vllm-fp8."""
+    stated = {"point": "stated", "product": "gpu", "workload": "chat", "shape": "all", "phase": "mixed"}
+    stated |= {"engine": "vllm-fp8", "requests_per_s": 50, "ttft_ms": 100, "ttft_statistic": "p95"}
+    stated |= {"tpot_ms": 10, "tpot_statistic": "p95", **MEASURED}
+    targets = {"model": "Llama-3.1-70B", "percentile": "p95", "tpot_ms": 60, "waiting_ms": None}
+    work = workload(**(targets | {"engines": "vllm-fp8"} | asked))
+    found = operating_points(serving_scenario([work], [shape()], [product("gpu", "H200")], [stated]))
+    return set(found.taken["provider"])
+
+
+def test_a_stated_rate_is_no_answer_where_capacity_is_sized_on_what_is_attained():
+    """Nothing is known of its queue: all of it would count, at the mean of the hour."""
+    assert stated_or_modelled() == {"opaque"}
+    assert "opaque" not in stated_or_modelled(sizing_statistic="attained", arrival_cv=0.2)
+
+
+def test_a_stated_rate_of_an_engine_that_the_workload_does_not_accept_is_left_out():
+    assert "opaque" not in stated_or_modelled(engines="sglang-fp8")

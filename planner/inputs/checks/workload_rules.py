@@ -71,16 +71,22 @@ def shape_fits_the_context(view: View) -> Iterator[Finding]:
 
 
 def opaque_shape_has_points(view: View) -> Iterator[Finding]:
-    """Yield shapes of workloads without a model that no operating point states a rate for."""
+    """Yield shapes of workloads without a model that no operating point states a rate for, on an engine they accept."""
     shapes = view["shapes"]
     points = view.frame("operating_points")
-    known = pd.MultiIndex.from_frame(points[["workload", "shape"]].dropna())
+    accepted = view.lookup(points["workload"], "workloads", "engines")
+    taken = [
+        not isinstance(engine, str) or not isinstance(names, tuple) or not names or engine in names
+        for engine, names in zip(points["engine"], accepted, strict=True)
+    ]
+    known = pd.MultiIndex.from_frame(points.loc[taken, ["workload", "shape"]].dropna())
     opaque = shapes.frame["workload"].isin(
         view.frame("workloads").loc[lambda rows: rows["model"].isna(), "workload"]
     )
     has_point = pd.MultiIndex.from_frame(shapes.frame[["workload", "shape"]]).isin(known)
     for at in rows_where(shapes, opaque & ~has_point):
         message = "its workload names no model, so operating_points must state a rate for this shape"
+        message += ", on an engine it accepts"
         yield shapes.fault(at, "shape", message)
 
 
@@ -169,10 +175,24 @@ def mean_is_no_size_for_slow_starts(view: View) -> Iterator[Finding]:
         yield workloads.fault(at, "sizing_statistic", message)
 
 
+def scaling_has_a_delay(view: View) -> Iterator[Finding]:
+    """Yield a notice where it is said how replicas are started that start at once."""
+    workloads = view["workloads"]
+    at_once = ~(workloads.frame["scale_up_delay_s"] > 0)
+    for at in rows_where(workloads, workloads.frame["scaling"].notna() & at_once):
+        message = "not used for a workload without scale_up_delay_s: replicas serve at once"
+        yield Notice(workloads.fault(at, "scaling", message))
+
+
 def attained_needs_its_swing(view: View) -> Iterator[Finding]:
-    """Yield workloads sized on what is attained over the hour that state no swing of it, no target, or a wait."""
+    """Yield workloads sized on what is attained that state no model, no swing of the hour, no target, or a wait."""
     workloads = view["workloads"]
     asked = workloads.frame["sizing_statistic"].eq("attained")
+    opaque = asked & workloads.frame["model"].isna()
+    for at in rows_where(workloads, opaque):
+        message = "attained needs a model: of rates that are stated outright no waiting is computed"
+        yield workloads.fault(at, "sizing_statistic", message)
+    asked &= ~opaque
     targeted = np.logical_or.reduce([target_of(view, name).notna() for name in TARGETS])
     for at in rows_where(workloads, asked & workloads.frame["arrival_cv"].isna()):
         yield workloads.fault(
@@ -274,7 +294,15 @@ RULES = (
         ("shapes.workload", "workloads.model", "shapes.input_tokens", "shapes.output_tokens"),
     ),
     Rule(shape_fits_the_context, ("shapes.workload", "workloads.model", "workloads.reasoning_ratio")),
-    Rule(opaque_shape_has_points, (*SHAPE_KEY, *POINT_KEY, "workloads.workload", "workloads.model")),
+    Rule(
+        opaque_shape_has_points,
+        (
+            *SHAPE_KEY,
+            *POINT_KEY,
+            "operating_points.engine",
+            *(f"workloads.{name}" for name in ("workload", "model", "engines")),
+        ),
+    ),
     Rule(point_names_a_shape_of_its_workload, (*POINT_KEY, *SHAPE_KEY)),
     Rule(
         point_names_its_hardware,
@@ -290,9 +318,13 @@ RULES = (
     ),
     Rule(sizing_has_its_ratios, ("workloads.sizing_statistic", "workloads.minute_p99_input_ratio")),
     Rule(mean_is_no_size_for_slow_starts, (*TARGET_COLUMNS, "workloads.sizing_statistic")),
+    Rule(scaling_has_a_delay, ("workloads.scaling", "workloads.scale_up_delay_s")),
     Rule(
         attained_needs_its_swing,
-        (*TARGET_COLUMNS, "workloads.sizing_statistic", "workloads.arrival_cv", "workloads.waiting_ms"),
+        (
+            *(f"workloads.{name}" for name in ("sizing_statistic", "model", "arrival_cv", "waiting_ms")),
+            *TARGET_COLUMNS,
+        ),
     ),
     Rule(priority_has_ranks, ("workloads.priority", "workloads.must_serve_fraction")),
     Rule(unranked_share_has_ranks, ("workloads.unranked_fraction",)),
