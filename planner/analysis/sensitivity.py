@@ -22,6 +22,7 @@ import pandas as pd
 
 from planner.analysis.answer import orders_change
 from planner.analysis.sensitivity_inputs import SIDES, Input, inputs_of
+from planner.coefficients.fleet import COMMITTED
 from planner.errors import Fault, InfeasiblePlan, InputError, NoSolutionFound, SolverFailed
 from planner.inputs.cells import nearest
 from planner.pipeline.options import RunOptions
@@ -125,7 +126,9 @@ def tornado(
     if planned["orders"] is None:
         errors = {"infeasible": InfeasiblePlan, "no_solution": NoSolutionFound}
         raise errors.get(planned["status"], SolverFailed)(f"the scenario has no plan: {planned['reason']}")
-    held = tuple(tuple(row) for row in json.loads(planned["orders"]))
+    modes = scenario.tables["offers"].set_index("offer")["mode"]
+    committed = frozenset(modes.index[modes.isin(COMMITTED)])
+    held = tuple(map(tuple, committed_orders(planned, committed).to_numpy(object).tolist()))
     trials = {
         f"{one.name}, {side}{words}": replace(trial, held=orders)
         for one in chosen
@@ -140,7 +143,7 @@ def tornado(
     measure = "cost_per_mtok_effective" if per_mtok else "total_cost"
     currency = scenario.settings.currency
     gap = 0.0 if options.relax else options.solve_options(scenario.settings).gap
-    rows = [_row(one, found, planned, measure, gap) for one in chosen]
+    rows = [_row(one, found, planned, measure, gap, committed) for one in chosen]
     table = pd.DataFrame(rows, columns=COLUMNS)
     # What leaves no plan matters more than any change of cost.
     rank = table["swing_fraction"].where(
@@ -165,7 +168,14 @@ def _chosen(inputs: list[Input], only: Sequence[str]) -> list[Input]:
     return [one for one in inputs if not only or any(one.name.startswith(word) for word in only)]
 
 
-def _row(one: Input, found: dict[str, Outcome], planned: Outcome, measure: str, gap: float) -> dict[str, Any]:
+def _row(
+    one: Input,
+    found: dict[str, Outcome],
+    planned: Outcome,
+    measure: str,
+    gap: float,
+    committed: frozenset[str],
+) -> dict[str, Any]:
     row: dict[str, Any] = {"input": one.name, "basis": one.basis}
     start = float(planned[measure])
     for side, words in zip(SIDES, one.ranges, strict=True):
@@ -176,7 +186,7 @@ def _row(one: Input, found: dict[str, Outcome], planned: Outcome, measure: str, 
             f"fixed_change_{side}": _change(fixed, start, measure),
             f"status_{side}": free["status"],
             f"fixed_status_{side}": fixed["status"],
-            f"orders_change_{side}": _orders_change(planned, free),
+            f"orders_change_{side}": _orders_change(planned, free, committed),
         }
     for name in ("", "fixed_"):
         moves = [abs(row[f"{name}change_{side}"]) for side in SIDES]
@@ -189,11 +199,16 @@ def _change(found: Outcome, start: float, measure: str) -> float:
     return float(found[measure]) - start if found[measure] is not None else float("nan")
 
 
-def _orders_change(planned: Outcome, found: Outcome) -> str:
+def committed_orders(found: Outcome, committed: frozenset[str]) -> pd.DataFrame:
+    """Return ORDER_COLUMNS of what is signed in an outcome: rent on demand and spot is not, it follows the need."""
+    orders = pd.DataFrame(json.loads(found["orders"]), columns=ORDER_COLUMNS)
+    return orders[orders["offer"].isin(committed)]
+
+
+def _orders_change(planned: Outcome, found: Outcome, committed: frozenset[str]) -> str:
     if found["orders"] is None:
         return ""
-    frames = [pd.DataFrame(json.loads(one["orders"]), columns=ORDER_COLUMNS) for one in (planned, found)]
-    return orders_change(frames[0], frames[1])
+    return orders_change(committed_orders(planned, committed), committed_orders(found, committed))
 
 
 def _reading(row: dict[str, Any], gap: float) -> str:

@@ -11,6 +11,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -165,9 +166,18 @@ _worker: dict[str, Any] = {}
 def _start(function: Function, shared: Any) -> None:
     # Ctrl-C reaches every process of a terminal; the one that reads results decides.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     # As the command line sets it: a case makes few cycles and many objects that stay.
     gc.set_threshold(50_000, 20, 20)
     _worker.update(function=function, shared=shared)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone: nobody would read what it makes."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _call(item: Any) -> Any:

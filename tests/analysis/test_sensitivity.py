@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from small_scenarios import SAID, cloud, demand, energy, hall, purchase, quarters, rental, stated
 
-from planner.analysis.sensitivity import _reading, tornado
+from planner.analysis.sensitivity import _reading, committed_orders, tornado
 from planner.analysis.sensitivity_inputs import SIDES, inputs_of
 from planner.errors import InputError
 from planner.pipeline import RunOptions, run_plan
@@ -56,7 +58,7 @@ def test_by_hand(found):
     assert price["fixed_change_high"] == pytest.approx(57_000)
     assert price["change_high"] == pytest.approx(31_480)
     assert price["basis"] == "quoted"
-    assert price["orders_change_high"] == "purchase -10, rental +10"
+    assert price["orders_change_high"] == "purchase -10"
     assert price["reading"] == "other orders are best at high"
     more = row(found, "demand")
     # High: 20 requests/s. As planned the other ten boxes are rented, 43,200 each; bought they cost 40,052.
@@ -103,6 +105,12 @@ def test_an_unknown_input_is_one_clear_error():
         InputError, match="no input of this scenario begins so; nearest known: 'energy price'"
     ):
         tornado(base(), WHOLE, ThisProcess(), only=("enrgy price",))
+
+
+def test_what_is_rented_on_demand_is_not_held():
+    orders = [["purchase", "hall", "air", "2027-Q1", 2.0], ["rental", "cloud", "hosted", "2027-Q1", 3.0]]
+    signed = committed_orders({"orders": json.dumps(orders)}, frozenset({"purchase"}))
+    assert signed.to_numpy(object).tolist() == orders[:1]
 
 
 def test_a_row_says_in_words_what_it_means():
