@@ -60,7 +60,9 @@ def solved(scenario: Path, out: Path, sets: list[str]) -> subprocess.CompletedPr
     """Return how ``planner solve`` ended with these cells changed."""
     command = [sys.executable, "-m", "planner.cli", "solve", str(scenario), "--out", str(out)]
     changes = [word for text in sets for word in ("--set", text)]
-    return subprocess.run([*command, "--no-report", *changes], capture_output=True, text=True)
+    return subprocess.run(
+        [*command, "--no-report", "--no-baselines", *changes], capture_output=True, text=True
+    )
 
 
 def printed(text: str, out: Path) -> dict[str, list[str]]:
