@@ -172,7 +172,8 @@ def vendor_gives_something(view: View) -> Iterator[Finding]:
             yield limits.fault(at, "offers", f"none of them is of {vendor}")
         if row["measure"] == "kw":
             stated = view.lookup(counted["product"], "products", "nameplate_kw")
-            for product in counted.loc[stated.isna(), "product"].unique():
+            named = counted["product"].isin(view.known("products", "product"))
+            for product in counted.loc[stated.isna() & named, "product"].unique():
                 yield limits.fault(at, "measure", f"product {product} states no nameplate_kw")
 
 

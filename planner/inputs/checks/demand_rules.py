@@ -50,7 +50,8 @@ def demand_covers_every_period(view: View) -> Iterator[Finding]:
     periods = view.frame("periods")["period"].tolist()
     for (workload, region), rows in demand.frame.groupby(["workload", "region"], sort=False):
         missing = [period for period in periods if period not in set(rows["period"])]
-        if missing:
+        named = workload in view.known("workloads", "workload") and region in view.known("regions", "region")
+        if missing and named:
             message = (
                 f"no forecast of {workload} in {region} for period {', '.join(missing)}; write 0 if none"
             )

@@ -31,7 +31,8 @@ def evaluation_says_of_what(view: View) -> Iterator[Finding]:
         for at in rows_where(rows, frame[column].notna() & own.notna() & frame[column].ne(own)):
             yield rows.fault(at, column, f"engine {frame['engine'].iloc[at]} runs in {own.iloc[at]}")
     sold = view.lookup(frame["api_offer"], "api_offers", "model")
-    for at in rows_where(rows, service & sold.notna() & sold.ne(frame["model"])):
+    named = sold.isin(view.known("models", "model"))
+    for at in rows_where(rows, service & named & sold.ne(frame["model"])):
         yield rows.fault(at, "model", f"{frame['api_offer'].iloc[at]} serves {sold.iloc[at]}")
 
 

@@ -97,12 +97,15 @@ def check_scenario(
     missing = list(_missing_tables(view, settings_readable))
     waiting = part and bool(missing)
     faults += [] if waiting else missing
-    faults += check_references(view, settings_readable)
+    unknown = check_references(view, settings_readable)
+    faults += unknown
+    # A name that is not known is told once: what rules say of the same cell only repeats it.
+    told = {(fault.where, fault.row, fault.column) for fault in unknown}
     warnings: list[str] = []
     for finding in _findings(view, () if waiting else RULES):
         if isinstance(finding, Notice):
             warnings.append(str(finding))
-        else:
+        elif (finding.where, finding.row, finding.column) not in told:
             faults.append(finding)
     return faults, warnings
 

@@ -70,7 +70,7 @@ def a_metered_pue_is_stated_once(view: View) -> Iterator[Finding]:
         yield table.fault(at, "facility_kwh", f"implausible: a PUE of {ratio.iloc[at]:.3g}")
     options = pd.MultiIndex.from_frame(view.frame("facility_options")[["site", "cooling"]])
     offered = pd.MultiIndex.from_frame(frame[["site", "cooling"]]).isin(options)
-    for at in rows_where(table, pd.Series(~offered, frame.index)):
+    for at in rows_where(table, ~offered & frame["site"].isin(view.known("sites", "site")).to_numpy()):
         yield table.fault(at, "cooling", "the site has no such row in facility_options")
 
 
@@ -169,7 +169,8 @@ def users_reach_the_sites(view: View) -> Iterator[Finding]:
     targeted = view.frame("workloads").loc[has_latency_target(view), "workload"]
     users = demand.frame[demand.frame["workload"].isin(targeted)].drop_duplicates("region")
     known = set(zip(latency["from_region"], latency["to_region"], strict=True))
-    places = view.frame("sites")["region"].dropna().unique().tolist()
+    places = view.frame("sites")["region"]
+    places = places[places.isin(view.known("regions", "region"))].unique().tolist()
     for at, region in users["region"].dropna().items():
         unknown = [
             place

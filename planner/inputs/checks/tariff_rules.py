@@ -235,7 +235,8 @@ def limits_can_be_measured(view: View) -> Iterator[Finding]:
     sites = view.frame("sites")
     ours = sites[sites["kind"] != "cloud"]
     known = ours["region"].isin(view.frame("carbon")["region"])
-    blank = list(ours.loc[~known, "site"])
+    named = ours["region"].isin(view.known("regions", "region"))
+    blank = list(ours.loc[~known & named, "site"])
     site = limits.frame["site"]
     carbon = limits.frame["kind"] == "carbon_t"
     for at in rows_where(limits, carbon & (site.isin(blank) | (site.isna() & bool(blank)))):

@@ -98,7 +98,8 @@ def point_names_a_shape_of_its_workload(view: View) -> Iterator[Finding]:
         yield points.fault(at, "shape", "give workload and shape together")
     shapes = pd.MultiIndex.from_frame(view.frame("shapes")[["workload", "shape"]])
     known = pd.MultiIndex.from_frame(points.frame[["workload", "shape"]]).isin(shapes)
-    for at in rows_where(points, workload.notna() & shape.notna() & ~known):
+    named = workload.isin(view.known("workloads", "workload"))
+    for at in rows_where(points, named & shape.notna() & ~known):
         yield points.fault(at, "shape", f"not a shape of workload {workload.iloc[at]}")
 
 
