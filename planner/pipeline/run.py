@@ -198,7 +198,8 @@ def _solve_built(
     began = time.perf_counter()
     goal = Goal.of(objective, c)
     warm = warm or warm_relaxation(c, wanted, follows=True)
-    relaxed = goal.relax(model, wanted, warm)
+    # The first caps suppose pools of any size: the second model's are far from them, later ones near the last.
+    relaxed = goal.relax(model, wanted, warm, afresh=at.number == 2)
     if relaxed.status == "infeasible":
         return Clash(scenario, built.points, c, model)
     at = at.bounded(relaxed.termination.bound)

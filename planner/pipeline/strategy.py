@@ -88,17 +88,24 @@ class Goal:
         self._price(model, problem)
         return solve(problem, options, start)
 
-    def relax(self, model: PlanModel, options: SolveOptions, warm: WarmRelaxation | None = None) -> Solution:
-        """Return the optimum of the relaxation, begun from where the last one ended."""
+    def relax(
+        self,
+        model: PlanModel,
+        options: SolveOptions,
+        warm: WarmRelaxation | None = None,
+        afresh: bool = False,
+    ) -> Solution:
+        """Return the optimum of the relaxation, begun from where the last one ended unless that is far away."""
         # A plan that may serve nothing has no unit cost: the usual way says so.
         if warm is None or (self.is_ratio and self.tokens[0] <= 0):
             return self.optimise(model, model.problem, divisible(options))
         if self.is_ratio:
             ratio = Ratio(model.numerator, model.denominator, model.numerator_constant)
-            found = warm.solve(model.problem, ratio, options.time_limit_s)
+            found = warm.solve(model.problem, ratio, options.time_limit_s, afresh)
             return replace(found, denominator_range=self.tokens) if found.termination.has_values else found
         self._price(model, model.problem)
-        return warm.solve(model.problem, (model.problem.cost, model.problem.offset), options.time_limit_s)
+        cost = model.problem.cost, model.problem.offset
+        return warm.solve(model.problem, cost, options.time_limit_s, afresh)
 
     def fix(self, c: Coefficients, model: PlanModel, found: Solution, options: SolveOptions) -> Solution:
         """Return the plan with its whole numbers held: plan values and fixed-fleet duals come from this LP.

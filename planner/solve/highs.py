@@ -37,8 +37,11 @@ columns it ran minutes past the time limit in steps too small to matter."""
 DUAL, PRIMAL = 1, 4
 """HiGHS's numbers for the serial dual and the primal simplex method."""
 EXACT_TOLERANCE = 1e-9
-ENDLESS_NODES = 2**31 - 1
-"""HiGHS's own number for no limit of nodes."""
+ENDLESS = 2**31 - 1
+"""HiGHS's own number for no limit, of nodes or of steps."""
+FEWEST_STEPS, BORROWED_STEPS = 1000, 0.15
+"""Steps of the simplex method that a basis of another model is worth, in all and per row; beginning anew takes one to
+two per row (measured: ``bench/relaxation.py``)."""
 CONTRADICTION = 1e-5
 """Relative difference between reported and recomputed objective that rounding cannot explain."""
 LARGEST_COST, SMALLEST_COST = 1e5, 1.0
@@ -97,6 +100,7 @@ class HighsSession:
         self.arrays, self.options = arrays, options
         self.is_milp = bool(arrays.integer.any()) and not options.relax
         self._highs = quiet_highs()
+        self._begins_elsewhere = False
         self._scale = cost_scale(arrays.cost)
         self._require(self._highs.passModel(_highs_lp(arrays, self._scale, self.is_milp)), "the model")
         self._set(random_seed=options.seed, **HEURISTICS)
@@ -156,6 +160,7 @@ class HighsSession:
         basis.row_status = [STATUSES[status] for status in rows.tolist()]
         basis.valid, basis.alien = True, True
         self._require(self._highs.setBasis(basis), "the basis")
+        self._begins_elsewhere = True
 
     def run(self, limits: Limits | None = None, start: np.ndarray | None = None, step: str = "") -> Solution:
         """Solve and return what was proven and found.
@@ -188,8 +193,22 @@ class HighsSession:
         return self._solution(status, limits.relative_gap, time.perf_counter() - began, monitor.stopped)
 
     def _run_once(self) -> Model:
-        """Run; where presolve cannot tell infeasible from unbounded, run again without it."""
-        status = self._run()
+        """Run; where presolve cannot tell infeasible from unbounded, run again without it.
+
+        A given basis may be so far from the optimum that to begin anew, with presolve, is quicker: it has a share of
+        the steps that usually takes.
+        """
+        if self._begins_elsewhere:
+            self._begins_elsewhere = False
+            steps = FEWEST_STEPS + int(BORROWED_STEPS * len(self.arrays.row_lower))
+            self._set(simplex_iteration_limit=steps)
+            status = self._run()
+            self._set(simplex_iteration_limit=ENDLESS)
+            if status == Model.kIterationLimit:
+                self._require(self._highs.clearSolver(), "to start afresh")
+                status = self._run()
+        else:
+            status = self._run()
         if status == Model.kUnboundedOrInfeasible:
             self._set(presolve="off")
             status = self._run()
@@ -259,7 +278,7 @@ class HighsSession:
         self._set(
             mip_rel_gap=limits.relative_gap,
             mip_abs_gap=limits.absolute_gap * self._scale,
-            mip_max_nodes=ENDLESS_NODES if self.options.node_limit is None else self.options.node_limit,
+            mip_max_nodes=ENDLESS if self.options.node_limit is None else self.options.node_limit,
             time_limit=np.inf if limits.seconds is None else max(limits.seconds, 0.01),
             mip_feasibility_tolerance=limits.feasibility or whole,
             primal_feasibility_tolerance=limits.feasibility or usual,

@@ -50,16 +50,20 @@ class WarmRelaxation:
         problem: PlanProblem,
         goal: Ratio | tuple[np.ndarray, float],
         time_limit_s: float | None = None,
+        afresh: bool = False,
     ) -> Solution:
         """Return the optimum of the relaxation of a problem: least ratio, or least cost (vector and constant).
 
-        The limit of time is that of the options unless given.
+        The limit of time is that of the options unless given. A model far from the last one is solved ``afresh``: its
+        columns are sifted from those that mattered before, but not from their basis.
         """
-        cost, offset = goal.cost_at(self._level) if isinstance(goal, Ratio) else goal
-        session = self._session(problem, replace(problem.arrays(), cost=cost, offset=offset))
+        # Cost alone is the easier objective where nothing is known: a basis for it is near that of the ratio.
+        level = 0.0 if afresh else self._level
+        cost, offset = goal.cost_at(level) if isinstance(goal, Ratio) else goal
+        session = self._session(problem, replace(problem.arrays(), cost=cost, offset=offset), afresh)
         limits = Limits(seconds=time_limit_s or self.options.time_limit_s)
         if isinstance(goal, Ratio):
-            found = lp_least_ratio(session, goal, limits, self._level)
+            found = lp_least_ratio(session, goal, limits, level)
         else:
             found = session.run(limits)
         if (self._first is None or self.follows) and found.termination.has_values:
@@ -69,7 +73,9 @@ class WarmRelaxation:
             self._level = found.objective
         return found
 
-    def _session(self, problem: PlanProblem, arrays: ModelArrays) -> HighsSession | SiftedSession:
+    def _session(
+        self, problem: PlanProblem, arrays: ModelArrays, afresh: bool
+    ) -> HighsSession | SiftedSession:
         """Return a session that begins where the relaxation before ended, or with the columns worth it."""
         options = replace(self.options, solver="highs", relax=True, progress=None)
         sifted = len(arrays.cost) >= SIFTED_FROM_COLUMNS and len(self.periods) > 0
@@ -83,7 +89,8 @@ class WarmRelaxation:
         else:
             kept = statuses(self._first.columns.blocks, self._kept, problem.columns.blocks, 0) > 0
             session = SiftedSession(arrays, options, kept | (columns == BASIC))
-        session.set_basis(columns, rows)
+        if not afresh:
+            session.set_basis(columns, rows)
         return session
 
     def series(self) -> WarmRelaxation:
