@@ -883,6 +883,7 @@ BESIDE_THEIR_CASES = {
     "cost hall_retrofit",
     *("priority_shares", "priority_order", "served_share"),
     "quality_gates",
+    *("configuration_use", "configuration_terms", "configuration_limit", "cost qualification"),
     *("utilisation_caps", "pool_latency"),
     *(
         "instalments",

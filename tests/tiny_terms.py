@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pandas as pd
-from tiny_coefficients import costs, table, tiny
+from tiny_coefficients import costs, settings, table, tiny
 
 from planner.coefficients.facility.standby import Standby
 from planner.coefficients.incentives import Incentives, income_rows
@@ -242,6 +244,20 @@ def standby_terms(kw: float = 120.0) -> Mapping[str, object]:
         "commissioning": tests,
         "standby": Standby(stages, ready),
         "costs": prices,
+    }
+
+
+def configuration_terms() -> dict[str, Any]:
+    """Return engines and chips of the tiny case, of which code may have one; box and rack are each their own chip."""
+    point = ["point", "site", "cooling"]
+    runs = tiny().runs
+    engine = np.where(runs["point"].isin(["in", "out"]), "split", "plain")
+    of_runs = runs[[*point, "workload", "product"]].assign(engine=engine).rename(columns={"product": "chip"})
+    found = of_runs[["workload", "engine", "chip"]].drop_duplicates().reset_index(drop=True)
+    return {
+        "settings": settings(max_configurations_per_workload=1),
+        "run_configurations": of_runs[[*point, "workload", "engine", "chip"]],
+        "configurations": found.assign(qualification="any", cost=1_000.0),
     }
 
 

@@ -43,7 +43,16 @@ from planner.coefficients.orders import (
 from planner.coefficients.orders.prices import priced_stands
 from planner.coefficients.orders.rent_cost import rent_costs
 from planner.coefficients.payments import PAYMENT, escalated
-from planner.coefficients.service import api, deferral, egress, failures, serving, spares, warm
+from planner.coefficients.service import (
+    api,
+    configurations,
+    deferral,
+    egress,
+    failures,
+    serving,
+    spares,
+    warm,
+)
 from planner.coefficients.service.optional import optional_value
 from planner.coefficients.service.pools import first_pools
 from planner.inputs import Scenario, resolved_workloads
@@ -106,6 +115,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
     kept = (demand["requests_per_s"] > 0) | demand["workload"].isin(waiting["workload"])
     demand = demand[kept].reset_index(drop=True)
     runs = serving.run_options(scenario, points, stand, workloads)
+    of_runs = configurations.run_configurations(scenario, runs)
+    qualified = configurations.configurations(scenario, of_runs)
     supply = fleet.supply_limits(scenario, periods)
     busy = order_terms.useful_units(runs, deferral.most_served(demand, waiting), shapes, stand, points.caps)
     useful = spares.with_spares(scenario, busy)
@@ -138,6 +149,7 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         **bridging.bridge_costs(scenario, bridge, periods, blocks),
         "unused_rent_kw": colocation.unused_costs(scenario, colo, periods),
         "api": api.api_costs(bought, blocks),
+        "configuration": configurations.qualification_costs(qualified, periods),
         "retire": retirement.resale_income(leaving),
         "resold": resale.resale_costs(sales, ordered, periods),
         "unserved": lost_value,
@@ -206,6 +218,8 @@ def build_coefficients(scenario: Scenario, points: PointSet) -> Coefficients:
         warm=warm.warm_units(workloads, assigned, cell_demand, waiting),
         spares=spares.spare_levels(scenario, stand, throughout, busy),
         cap_curves=points.caps,
+        configurations=qualified,
+        run_configurations=of_runs,
         pools=first_pools(points, runs, routes, deferral.most_served(demand, waiting), workloads),
     )
 
@@ -312,6 +326,7 @@ LABELS: Mapping[str, list[str]] = {
     "granted": AWARD,
     "grant_met": AWARD,
     "spare_level": spares.SPARES[:5],
+    "configuration": configurations.CONFIGURATION,
     "failure_flow": ["failure", "workload", "shape", "region", "site", "period", "block"],
     "failure_run": ["failure", "point", "site", "cooling", "period", "block"],
     "failure_pool": ["failure", "period", "block"],

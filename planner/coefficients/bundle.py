@@ -22,6 +22,7 @@ from planner.coefficients.orders.retirement import RETIRABLE, RETIRE_REACH
 from planner.coefficients.orders.second_source import SOURCE_BOUNDS, SOURCE_TIERS, SOURCES
 from planner.coefficients.orders.vendor_capacity import VENDOR_CAPACITY
 from planner.coefficients.service.api import API, API_LIMITS
+from planner.coefficients.service.configurations import CONFIGURATIONS, RUN_CONFIGURATION
 from planner.coefficients.service.deferral import COLUMNS as DEFERRABLE
 from planner.coefficients.service.failures import Failures
 from planner.coefficients.service.serving import SPANS
@@ -128,6 +129,9 @@ class Coefficients:
         (``pools.first_pools``). Empty where every workload states its allowance for waiting.
     warm
         What stands by before demand rises (see :class:`warm.Warm`).
+    configurations, run_configurations
+        Engines and chips a workload may be qualified on, with the cost; the one of every run (see
+        :mod:`configurations`). Empty where nothing limits or prices them.
     failures
         Losses after which critical demand is still served (see :class:`failures.Failures`).
     held_orders
@@ -187,6 +191,8 @@ class Coefficients:
     cap_curves: pd.DataFrame = field(default_factory=pd.DataFrame)
     pools: pd.DataFrame = field(default_factory=pd.DataFrame)
     warm: Warm = field(default_factory=Warm)
+    configurations: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CONFIGURATIONS))
+    run_configurations: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RUN_CONFIGURATION))
     failures: Failures = field(default_factory=Failures)
     held_orders: pd.DataFrame | None = None
     api: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=API))

@@ -64,6 +64,7 @@ VARIABLES: Mapping[str, str] = {
     "replicas": "replicas that take several units of purchase each, integer",
     "granted": "thousand of currency of an incentive received for a site",
     "grant_met": "1 where the condition of a flat incentive is met, binary",
+    "configuration": "1 when a workload is qualified on an engine and a chip, binary",
     "spare_level": "1 while so many spares of a product stand by at a place, binary",
     "failure_flow": "requests/s of critical demand routed to a site after a loss",
     "failure_run": "units busy at an operating point after a loss",
@@ -82,6 +83,7 @@ BINARIES = frozenset(
         "open",
         "standby",
         "grant_met",
+        "configuration",
         "spare_level",
         "failure_pool",
         "priority_full",
@@ -145,6 +147,7 @@ def build_columns(c: Coefficients) -> ColumnIndex:
         "replicas": replica_labels(c, runs)[LABELS["replicas"]],
         "granted": c.incentives.awards[LABELS["granted"]],
         "grant_met": c.incentives.awards.loc[c.incentives.awards["basis"].eq("flat"), LABELS["grant_met"]],
+        "configuration": c.configurations[LABELS["configuration"]],
         "spare_level": c.spares[LABELS["spare_level"]],
         **failure_columns(c, runs, flows),
     }

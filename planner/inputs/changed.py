@@ -13,17 +13,18 @@ from planner.inputs.checks import check_scenario
 from planner.inputs.load import hash_inputs
 from planner.inputs.located import Located
 from planner.inputs.overrides import apply_overrides, split_overrides
+from planner.inputs.policies import parse_settings
 from planner.inputs.scenario import Scenario
 from planner.tables import TABLES
 
 
 def changed_scenario(scenario: Scenario, changes: Sequence[str], checked: bool = True) -> Scenario:
-    """Return the scenario with cells changed: ``table/key1|key2/column=value``, as on the command line.
+    """Return the scenario with cells and settings changed, as ``--set`` on the command line names them.
 
     Parameters
     ----------
     changes
-        Overrides of tables; settings stay.
+        ``table/key1|key2/column=value`` and ``settings/field=value``.
     checked
         Refuse changes after which the scenario breaks a rule that it kept before.
 
@@ -32,7 +33,14 @@ def changed_scenario(scenario: Scenario, changes: Sequence[str], checked: bool =
     InputError
         A change names no cell, is no value of its column, or breaks a rule between tables.
     """
-    _, overrides, faults = split_overrides(changes)
+    policies, overrides, faults = split_overrides(changes)
+    settings = scenario.settings
+    if policies:
+        values = settings.model_dump(mode="json") | {item.column: item.value for item in policies}
+        parsed, wrong = parse_settings(
+            scenario.origin, values, {}, {item.column: item.where for item in policies}
+        )
+        settings, faults = parsed or settings, [*faults, *wrong]
     touched = {override.table for override in overrides} & set(scenario.tables)
     before = {name: _located(scenario, name) for name in (scenario.tables if checked else touched)}
     after, found = apply_overrides(before, overrides)
@@ -40,14 +48,17 @@ def changed_scenario(scenario: Scenario, changes: Sequence[str], checked: bool =
     if checked and not faults:
         shipped = shipped_catalog()
         known, _ = check_scenario(before, shipped, scenario.settings, scenario.origin, True)
-        broken, _ = check_scenario(after, shipped, scenario.settings, scenario.origin, True)
+        broken, _ = check_scenario(after, shipped, settings, scenario.origin, True)
         said = {(fault.where, fault.message) for fault in known}
         faults += [fault for fault in broken if (fault.where, fault.message) not in said]
     if faults:
         raise InputError(faults)
     tables = {**scenario.tables, **{name: after[name].frame for name in touched}}
     return replace(
-        scenario, tables=tables, input_hash=hash_inputs(scenario.settings, tables, shipped_catalog())
+        scenario,
+        settings=settings,
+        tables=tables,
+        input_hash=hash_inputs(settings, tables, shipped_catalog()),
     )
 
 

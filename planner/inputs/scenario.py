@@ -119,6 +119,12 @@ class Settings(BaseModel):
         description="most latency classes per workload: routes with near budgets use the points of the tightest "
         "among them; 0 = as many as there are budgets",
     )
+    max_configurations_per_workload: Annotated[int | None, BeforeValidator(_none_from_blank)] = Field(
+        default=None,
+        ge=1,
+        description="most configurations (engine with its precision, and chip) a workload runs on over the horizon; "
+        "blank = no limit",
+    )
     defer_demand: bool = Field(
         default=False,
         description="requests wait for a cheaper, cooler or cleaner hour as long as their workload allows (deferral_h)",

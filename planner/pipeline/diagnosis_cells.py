@@ -25,7 +25,7 @@ class Change:
     Attributes
     ----------
     table, key, column
-        The cell, as ``--set`` names it.
+        The cell, as ``--set`` names it; a setting has no key.
     old, new
         Its text before and after; empty = blank.
     resource, place, periods
@@ -62,11 +62,15 @@ class Change:
     @property
     def inner_text(self) -> str:
         """Return the override of the merged tables."""
+        if not self.key:
+            return f"{self.table}/{self.column}={self.new}"
         return f"{'+' if self.adds else ''}{self.table}/{self.key}/{self.column}={self.new}"
 
     @property
     def set_text(self) -> str:
         """Return the override as the command line takes it; a hall is named without its power chain."""
+        if not self.key:
+            return self.inner_text
         key = "|".join(part.split("@")[0] for part in self.key.split("|"))
         key = key if self.table == "facility_options" else self.key
         return f"{'+' if self.adds else ''}{self.table}/{key}/{self.column}={self.new}"

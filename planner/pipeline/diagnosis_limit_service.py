@@ -44,6 +44,18 @@ def less_critical(clash: Clash, rows: pd.DataFrame, values: np.ndarray) -> list[
     return changes
 
 
+def more_configurations(clash: Clash, rows: pd.DataFrame, values: np.ndarray) -> list[Change]:
+    """Let a workload run on more engines and chips."""
+    column = "max_configurations_per_workload"
+    limit = int(clash.scenario.settings.max_configurations_per_workload or 0)
+    needed = enough(limit + float(rows["shortfall"].max()), whole=True)
+    place = ", ".join(sorted(rows["workload"].astype(str).unique()))
+    named = ("engines and chips a workload is qualified on", place, (), needed - limit, "configurations")
+    return [
+        Change("settings", "", column, str(limit), f"{needed:.0f}", *named, weight=(needed - limit) / limit)
+    ]
+
+
 RATES = ("requests_per_s", "output_mtok_per_day")
 
 

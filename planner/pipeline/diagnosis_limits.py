@@ -24,7 +24,12 @@ from planner.pipeline.diagnosis_limit_power import (
     on_path,
     usable_kw,
 )
-from planner.pipeline.diagnosis_limit_service import larger_allowance, less_critical, less_demand
+from planner.pipeline.diagnosis_limit_service import (
+    larger_allowance,
+    less_critical,
+    less_demand,
+    more_configurations,
+)
 from planner.pipeline.diagnosis_limit_standby import STANDS_BY, less_standby, modules_in_place
 from planner.units import MONEY_PER_K
 
@@ -114,6 +119,9 @@ LIMITS: Mapping[str, Limit] = {
         of_named_limit("budgets", "budget", "limit", "budget", MONEY_PER_K),
     ),
     "api_allowance": Limit("token allowance", "Mtok", ("api_offer",), larger_allowance),
+    "configuration_limit": Limit(
+        "engines and chips a workload is qualified on", "configurations", ("workload",), more_configurations
+    ),
     "failure_service": Limit(
         "serving capacity after a loss", "requests/s", ("failure", "workload", "region"), less_critical
     ),

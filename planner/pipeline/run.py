@@ -25,6 +25,7 @@ from planner.pipeline.diagnosis import reliefs
 from planner.pipeline.diagnosis_words import relief_frame, shortage_frame
 from planner.pipeline.marginal import dual_frame, marginal_costs
 from planner.pipeline.options import RunOptions
+from planner.pipeline.restriction import configuration_limit_cost, restriction_warnings
 from planner.pipeline.strategy import Goal, solve_main, warm_relaxation
 from planner.plan import audit_plan
 from planner.plan.assemble import no_plan, solved_plan
@@ -260,6 +261,9 @@ def _solve_built(
     warnings = [*proven.headline["warnings"], *cap_warnings(at)]
     scale = _output(plan.headline) if goal.is_ratio else 1.0
     caps = cap_headline(c, at, float(proven.headline["objective"]), scale)
+    if options.baselines and not wanted.relax:
+        caps |= configuration_limit_cost(model, goal, fixed, wanted, scale)
+        warnings += restriction_warnings(caps, scenario.settings.currency)
     headline = {**proven.headline, **caps, "warnings": warnings}
     proven = Plan(headline, proven.frames, scenario)
     # A bound is audited as what is handed on: nothing in it is ordered, asked for or paid.

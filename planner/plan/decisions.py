@@ -14,6 +14,7 @@ from planner.plan.bill_frames import billed_peaks, topups
 from planner.plan.bridging import bridging_frame, onsite_kw, output_frame, tail_frame
 from planner.plan.colocation import contract_frame, level_frame, rent_frame
 from planner.plan.commissioning import commissioning_frame
+from planner.plan.configurations import configuration_frame
 from planner.plan.decided import decided
 from planner.plan.energised import (
     module_frame,
@@ -55,6 +56,7 @@ def decision_frames(
         "fleet": fleet,
         "hourly_rent": decided(columns, values, "rent_hour", "units").drop(columns="column"),
         "serving": serving,
+        "configurations": configuration_frame(c, columns, values, serving),
         "flows": flows,
         "retirements": retirement_frame(c, columns, values),
         "resales": resale_frame(c, columns, values),

@@ -40,6 +40,10 @@ def workload_metrics(c: Coefficients, frames: Mapping[str, pd.DataFrame]) -> lis
         swing = ratio(float(rate.max() - rate.min()), float(rate.mean()))
         definition = "(max - min) / mean over the blocks"
         rows.append(over_horizon("long-run fluctuation of requests", scope, swing, "fraction", definition))
+        found = frames["configurations"]
+        found = found[found["workload"].eq(scope) & found["runs"]]
+        counted = "engines (with their precision) on chips that the workload runs on over the horizon"
+        rows.append(over_horizon("configurations in use", scope, len(found), "configurations", counted))
     return rows
 
 

@@ -183,6 +183,16 @@ DECLARED = (
         "network", "opex", "paid", "offer", STANDS, "running", "network", "Networking", escalates="fixed_cost"
     ),
     CostLine("property_tax", "opex", "paid", "site", STANDS, "running", "elsewhere", "Other"),
+    CostLine(
+        "qualification",
+        "opex",
+        "paid",
+        "workload",
+        STANDS,
+        "running",
+        "elsewhere",
+        "Management and Governance",
+    ),
     CostLine("egress", "opex", "paid", "workload", LOAD, "running", "elsewhere", "Networking"),
     CostLine("optional_demand_value", "value", "value", "workload", LOAD, "demand", "elsewhere", "Other"),
     CostLine("sunk_book_value", "sunk", "sunk", "lot", STANDS, "hardware", "elsewhere", "Compute"),

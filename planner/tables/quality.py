@@ -1,4 +1,4 @@
-"""Evaluation results of models as they are served, and the gates that services set on them."""
+"""Evaluation results of models as they are served, the gates that services set on them, and what qualifying costs."""
 
 from __future__ import annotations
 
@@ -109,4 +109,31 @@ QUALITY_GATES = Table(
     scope="scenario",
 )
 
-TABLES = (EVALUATIONS, QUALITY_GATES)
+QUALIFICATIONS = Table(
+    "qualifications",
+    "what it costs to qualify a workload on an engine and a chip; of several rows that fit, the one that "
+    "names most counts",
+    ("qualification",),
+    (
+        key("qualification", "name of the row"),
+        key("workload", "workload qualified; blank = any", "workloads.workload", required=False),
+        key(
+            "engine",
+            "engine configuration, and so its precision; blank = any",
+            "engines.engine",
+            required=False,
+        ),
+        key("chip", "accelerator it runs on; blank = any", "chips.chip", required=False),
+        number(
+            "cost",
+            "currency",
+            "tests, tuning and release of one configuration, paid when the plan begins; 0 = qualified already",
+            required=True,
+        ),
+        key("currency", "currency of the cost; blank = the scenario's", "fx.currency", required=False),
+        *provenance(),
+    ),
+    scope="scenario",
+)
+
+TABLES = (EVALUATIONS, QUALITY_GATES, QUALIFICATIONS)

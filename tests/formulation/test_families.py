@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from tiny_coefficients import settings, table, tiny
 from tiny_terms import (
+    configuration_terms,
     contract_terms,
     failure_terms,
     incentive_terms,
@@ -36,7 +37,16 @@ def case():
     terms = contract_terms()
     costs = {**terms["costs"], **{"granted": incentive_terms()["costs"]["granted"]}}
     awarded = incentive_terms() | {"costs": costs}
-    every = terms | awarded | failure_terms() | source_and_resale_terms() | spare_terms() | standby_terms()
+    limited = configuration_terms()
+    every = (
+        limited
+        | terms
+        | awarded
+        | failure_terms()
+        | source_and_resale_terms()
+        | spare_terms()
+        | standby_terms()
+    )
     every |= warm_terms()
     return tiny(**every | {"costs": costs})
 
@@ -96,6 +106,10 @@ RANKED = {"priority_first", "priority_next", "served_share"}
 """Families of priorities: code is half optional and comes before chat, whose share beside it is a tenth at least."""
 
 
+QUALIFIED = {"configuration_use", "failure_configuration", "configuration_limit"}
+"""Families of engines and chips: chat has one configuration and code three, of which it may have one."""
+
+
 STAYING = {"spot_share"}
 """Families of what may not stand on spot: a quarter of chat may, all of code."""
 
@@ -117,7 +131,9 @@ def ranked():
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_family_alone_reads_as_its_golden_text(name, case, columns):
     if name not in TERMS:
-        if name in OPENED:
+        if name in QUALIFIED:
+            case = tiny(**configuration_terms() | failure_terms())
+        elif name in OPENED:
             case = tiny(**OPENINGS, **failure_terms())
         elif name in FAILED:
             case = tiny(**failure_terms())
@@ -200,6 +216,7 @@ def test_units_that_are_bought_are_whole_and_a_site_is_open_or_not(case, columns
     whole = {block.family for block in columns.blocks if block.integer.all()}
     fluid = {block.family for block in columns.blocks if not block.integer.any()}
     bought = {
+        "configuration",
         "order",
         "placed",
         "sourced",
@@ -269,7 +286,7 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
         replace(
             case,
             spans=SPANS,
-            settings=both.settings,
+            settings=both.settings.model_copy(update={"max_configurations_per_workload": 1}),
             workloads=both.workloads.assign(spot_fraction=[0.25, np.nan]),
             **OPENINGS,
         )
@@ -290,6 +307,7 @@ def test_the_whole_model_holds_the_families_in_reading_order(case):
         | {"module_standby", "standby_kept"}
         | AWARDED
         | STAYING
+        | QUALIFIED
     )
 
 

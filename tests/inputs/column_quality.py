@@ -6,6 +6,7 @@ from typing import Any
 
 from column_service import api_offers
 from column_speed import chips, eras, families, models
+from column_stages import EUR
 from column_walk import Stage
 from small_scenarios import SAID, cloud, demand, one_hour, point, region, rental, shape, workload
 
@@ -98,3 +99,16 @@ def quality_tables() -> dict[str, list[Row]]:
 
 
 QUALITY = Stage("quality", quality_tables())
+
+
+def qualified_tables() -> dict[str, list[Row]]:
+    """Return the same without gates, and what desk and bench cost to qualify on one of the engines."""
+    rows = [
+        {"qualification": "desk", "workload": "desk", "engine": "half", "cost": 50, "currency": "EUR"},
+        {"qualification": "any", "cost": 20},
+    ]
+    own = {"qualifications": [row | SAID for row in rows], "fx": EUR}
+    return {**quality_tables(), **own, "evaluations": [], "quality_gates": []}
+
+
+QUALIFIED = Stage("qualified", qualified_tables())

@@ -16,7 +16,7 @@ from column_limits import LIMITS as STANDING_ALONE
 from column_once import HOURS, MONTH
 from column_places import PLACES as IN_PLACES
 from column_proof import Step, prove, shown_by
-from column_quality import QUALITY
+from column_quality import QUALIFIED, QUALITY
 from column_service import SERVICE
 from column_speed import SPEED
 from column_stages import FACILITY, ORDERS
@@ -50,6 +50,7 @@ WALKS = {
     "site_pue": (Step(IN_PLACES, 8),),
     "cooling": (Step(IN_PLACES, 6), Step(IN_PLACES, 1, singly=True)),
     **dict.fromkeys(["evaluations", "quality_gates"], (Step(QUALITY, 3, singly=True),)),
+    "qualifications": (Step(QUALIFIED, 2, singly=True),),
     "egress_prices": (Step(CLASSES, 3, singly=True),),
     "service_classes": (Step(SPEED, 3), Step(CLASSES, 3, singly=True)),
     "products": (Step(SPEED, 3), Step(SERVICE, 3), Step(MONTH, 3, singly=True)),

@@ -83,6 +83,7 @@ def test_a_check_is_reported_under_its_own_name_even_when_there_is_nothing_to_lo
 JUDGED_WITH_OTHERS = {
     **dict.fromkeys(("open_with_lot", "failure_opening"), "open_to_serve"),
     "tier_limit": "tiers_reached",
+    "failure_configuration": "configuration_use",
     "vendor_hourly_supply": "vendor_supply",
     "order_placed": "minimum_order",
     **dict.fromkeys(("source_bought", "source_share", "anything_ordered"), "source_count"),

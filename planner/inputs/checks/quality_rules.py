@@ -52,6 +52,13 @@ def references_are_one_and_not_zero(view: View) -> Iterator[Finding]:
         yield rows.fault(at, "score", "must not be 0 in a reference row: a loss is a share of it")
 
 
+def qualification_is_stated_once(view: View) -> Iterator[Finding]:
+    """Yield rows that name the same workload, engine and chip as one before, blanks included."""
+    rows = view["qualifications"]
+    for at in rows_where(rows, rows.frame.duplicated(["workload", "engine", "chip"])):
+        yield rows.fault(at, "qualification", "another row names the same workload, engine and chip")
+
+
 def gate_says_of_whom(view: View) -> Iterator[Finding]:
     """Yield gates of no workload, of workload and class at once, or of a workload without a model."""
     gates, classes = view["quality_gates"], view.frame("workloads")["service_class"]
@@ -135,6 +142,10 @@ RULES = (
             *(f"evaluations.{name}" for name in ("reference", "reference_score", "score")),
             *(f"evaluations.{name}" for name in COMPARED),
         ),
+    ),
+    Rule(
+        qualification_is_stated_once,
+        tuple(f"qualifications.{name}" for name in ("qualification", "workload", "engine", "chip")),
     ),
     Rule(gate_says_of_whom, (*GATE_KEY, *WORKLOAD_KEY, "workloads.model")),
     Rule(

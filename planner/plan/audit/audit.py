@@ -42,6 +42,7 @@ from planner.plan.audit.orders import (
 from planner.plan.audit.report import AuditReport, Check, breaches, report_of
 from planner.plan.audit.required import missing_columns
 from planner.plan.audit.service import (
+    configuration_checks,
     deferral,
     failure_checks,
     latency_checks,
@@ -96,6 +97,9 @@ CHECKS: Mapping[str, Callable[[Accounts], Check]] = {
             service_checks.point_admissible,
             quality_checks.quality_shares,
             quality_checks.quality_gates,
+            configuration_checks.configuration_use,
+            configuration_checks.configuration_terms,
+            configuration_checks.configuration_limit,
             service_checks.non_negative,
             service_checks.placement,
             latency_checks.round_trip,

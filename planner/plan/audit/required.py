@@ -94,6 +94,7 @@ REQUIRED = {
         "effective_mtok",
         "generated_mtok",
     ],
+    "configurations": ["workload", "engine", "chip", "cost"],
     "flows": ["workload", "shape", "region", "site", "period", "block", "requests_per_s"],
     "placement": ["workload", "region", "site", "period", "requests_per_s", "share_fraction", "rtt_ms"],
     "unserved": ["workload", "region", "period", "block", "requests_per_s"],

@@ -96,6 +96,9 @@ def workload_metrics(books: Accounts) -> list[Metric]:
         rate = total(output["requests_per_s"], output, ["period", "block"])
         swing = over(float(rate.max() - rate.min()), float(rate.mean()))
         rows.append(whole("long-run fluctuation of requests", scope, swing, "fraction"))
+        rows.append(
+            whole("configurations in use", scope, _configurations(books, run, points), "configurations")
+        )
     return rows
 
 
@@ -123,6 +126,14 @@ def availability_metrics(books: Accounts) -> list[Metric]:
                 chance *= 1.0 if np.isnan(share) else share
             rows.append(("service_availability_fraction", str(name), str(period), chance, "fraction"))
     return rows
+
+
+def _configurations(books: Accounts, run: pd.DataFrame, points: pd.DataFrame) -> float:
+    """Return how many engines on chips (products without one) a workload's points in use are of."""
+    used = points.loc[run["point"].unique(), ["engine", "product"]].astype(object)
+    chip = used["product"].map(books.facts.table("products", "product")["chip"].astype(object))
+    used = used.assign(chip=chip.where(chip.notna(), used["product"]), engine=used["engine"].fillna(""))
+    return float(len(used[["engine", "chip"]].drop_duplicates()))
 
 
 def _in_flight(books: Accounts, workload: str, output: pd.DataFrame, point: pd.DataFrame) -> float:

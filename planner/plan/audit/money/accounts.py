@@ -39,6 +39,7 @@ from planner.plan.audit.money.site_costs import (
     value_entries,
 )
 from planner.plan.audit.report import beside, total
+from planner.plan.audit.service.configuration_checks import qualification_entries
 from planner.tables.cost_lines import COST_LINE
 
 Source = Callable[[Books], pd.DataFrame]
@@ -89,6 +90,7 @@ SOURCES: Mapping[str, Source] = {
     "ppa": ppa_entries,
     "ppa_offset": ppa_entries,
     "carbon_offset": ppa_entries,
+    "qualification": qualification_entries,
     "egress": egress_entries,
     "optional_demand_value": value_entries,
     "commitment_after_horizon": commitment_entries,
