@@ -55,9 +55,11 @@ class WarmRelaxation:
         """Return the optimum of the relaxation of a problem: least ratio, or least cost (vector and constant).
 
         The limit of time is that of the options unless given. A model far from the last one is solved ``afresh``: its
-        columns are sifted from those that mattered before, but not from their basis.
+        columns are sifted from those that mattered before, but not from their basis. So is every sifted model of a
+        series in steps: the caps of very many pools at once leave too little of a basis (``bench/relaxation.py``).
         """
         # Cost alone is the easier objective where nothing is known: a basis for it is near that of the ratio.
+        afresh = afresh or (self.follows and problem.columns.count >= SIFTED_FROM_COLUMNS)
         level = 0.0 if afresh else self._level
         cost, offset = goal.cost_at(level) if isinstance(goal, Ratio) else goal
         session = self._session(problem, replace(problem.arrays(), cost=cost, offset=offset), afresh)
