@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from small_scenarios import SAID, _shipped, hall, region
+from small_scenarios import SAID, hall, region, shipped_rows
 from tiny_coefficients import tiny
 
 from planner.coefficients import LABELS, Coefficients
@@ -185,6 +185,6 @@ def _coefficients(case: Scenario, cells: pd.DataFrame) -> Coefficients:
 
 def full_power() -> dict[str, list[dict[str, Any]]]:
     """Return the constants under which a busy unit draws its busy kW, so that loads are round numbers."""
-    rows = _shipped("roofline_constants")
+    rows = shipped_rows("roofline_constants")
     rows = [row | ({"value": 1.0} if row["constant"].endswith("_power_ratio") else {}) for row in rows]
-    return {"roofline_constants": rows, "statistic_factors": _shipped("statistic_factors")}
+    return {"roofline_constants": rows, "statistic_factors": shipped_rows("statistic_factors")}

@@ -154,9 +154,9 @@ def demand(
     ]
 
 
-def scenario(tables: Mapping[str, Rows], **settings: Any) -> Scenario:
-    """Return a scenario of these tables on the plain ones, without the shipped catalogue."""
-    return make_scenario(*stated(tables, **settings), catalog=False)
+def scenario(tables: Mapping[str, Rows], catalog: bool = False, **settings: Any) -> Scenario:
+    """Return a scenario of these tables on the plain ones, without the shipped catalogue unless asked for."""
+    return make_scenario(*stated(tables, **settings), catalog=catalog)
 
 
 def stated(tables: Mapping[str, Rows], **settings: Any) -> tuple[dict[str, Any], dict[str, Rows]]:

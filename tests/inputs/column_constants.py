@@ -113,6 +113,15 @@ CONSTANTS = Stage("constants", tables(), ({"clock_choices": "0.8"},), upto="poin
 OPTIONS = Stage("options", speed_tables() | {"roofline_constants": constants()}, upto="points")
 """Operating points of every option of an engine: slower, for the constants that no other stage shows."""
 
+SHIPPED = Stage(
+    "shipped",
+    {"periods": one_hour(), "sites": [cloud()], "offers": [rental()], "roofline_constants": constants()}
+    | {"demand": demand(["hour"], 1.0)},
+    upto="points",
+    catalog=True,
+)
+"""Beside the shipped catalogue: what check says of a constant that no plan reads."""
+
 POOLS = Stage("pools", tables(("near",)))
 """The plan of an hour of one workload whose waiting is computed."""
 

@@ -106,6 +106,7 @@ class Stage:
     tables: Mapping[str, list[Row]]
     settings: tuple[Mapping[str, Any], ...] = ({},)
     upto: str = "plan"
+    catalog: bool = False
     words: Mapping[str, tuple[str | float, ...]] = field(default_factory=dict)
     """Words to try first in a column of text, by table.column: those that other rows of the stage know."""
     _bases: dict[int, Base] = field(default_factory=dict)
@@ -113,7 +114,7 @@ class Stage:
 
     def scenario(self, tables: Mapping[str, list[Row]], variant: int) -> Scenario:
         common = {"max_blocks": 1, "discount_rate_fraction": 0.08, "residual_method": "market"}
-        return scenario(tables, **(common | dict(self.settings[variant])))
+        return scenario(tables, self.catalog, **(common | dict(self.settings[variant])))
 
     def accepts_copies(self, roots: frozenset[tuple[str, str, Any]], variant: int) -> None:
         """Raise what check says where copies without any change are refused: then nothing would be shown by them."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pytest
 from column_bills import BILLS
 from column_classes import CLASSES
-from column_constants import CONSTANTS, FACTORS, OPTIONS, POOLS
+from column_constants import CONSTANTS, FACTORS, OPTIONS, POOLS, SHIPPED
 from column_limits import LIMITS as STANDING_ALONE
 from column_once import HOURS, MONTH
 from column_places import PLACES as IN_PLACES
@@ -57,7 +57,9 @@ WALKS = {
     "workloads": (Step(SPEED), Step(SERVICE), *(Step(stage, 3, singly=True) for stage in (MONTH, CLASSES))),
     "shapes": (Step(SPEED, 3), Step(SERVICE, 3)),
     "statistic_factors": (Step(FACTORS, singly=True),),
-    "roofline_constants": tuple(Step(stage, 2, singly=True) for stage in (CONSTANTS, POOLS, OPTIONS)),
+    "roofline_constants": tuple(
+        Step(stage, 2, singly=True) for stage in (CONSTANTS, POOLS, OPTIONS, SHIPPED)
+    ),
 }
 """Tables walked one by one, each by the steps that show its cells at least cost."""
 

@@ -115,7 +115,14 @@ def test_a_charge_states_only_what_its_kind_is_billed_by(kind, unit, column, val
     text = (
         f"column {column}: '{value}': not used for a charge of kind {kind} (only for {only}): leave it blank"
     )
-    assert text in refusal(tariffs=[energy(), row])
+    hub = {
+        "market": "hub",
+        "month": 1,
+        "currency": "USD",
+        **{f"h{hour:02d}": 0.1 for hour in range(24)},
+        **SAID,
+    }
+    assert text in refusal(tariffs=[energy(), row], wholesale=[hub])
 
 
 @pytest.mark.parametrize(
@@ -192,8 +199,12 @@ CONSTANTS = "roofline_constants"
     ],
 )
 def test_a_constant_that_no_plan_reads_is_warned_of(name, text):
-    warned = [line for line in case(**constant(name, 0.5)).warnings if line.endswith(f"'0.5': {name} {text}")]
-    assert len(warned) == 1
+    """Beside the shipped catalogue; a copy of the shipped constants, or all of them without it, says nothing."""
+    rows = {"periods": one_year(), "sites": [cloud()], "offers": [rental()], "demand": demand(["2027"], 1.0)}
+    changed = scenario(rows | constant(name, 0.5), catalog=True)
+    assert [line for line in changed.warnings if line.endswith(f"'0.5': {name} {text}")]
+    for usual in (scenario(rows, catalog=True), scenario(rows)):
+        assert not [line for line in usual.warnings if name in line]
 
 
 def test_bands_of_the_kernel_database_are_read_where_it_is_asked():

@@ -31,6 +31,8 @@ def facts(**values) -> dict[str, np.ndarray]:
         "prompt_scv": [0.0, 0.0],
         "burst_dispersion": [1.0, 1.0],
         "minute_cv": [0.0, 0.0],
+        "own_lines": [0.0, 0.0],
+        "in_turn": [0.0, 0.0],
     }
     return {name: np.asarray(values.get(name, own), dtype=float)[:, None] for name, own in two.items()}
 

@@ -189,8 +189,12 @@ def test_no_whole_plan_inside_a_relaxation_that_has_one_is_infeasible(make_probl
 
 def test_the_time_limit_counts_over_all_steps_and_keeps_plan_and_bound(hard_knapsack):
     tokens = np.linspace(1.0, 2.0, len(hard_knapsack.cost))
-    options = SolveOptions(gap=0.0, time_limit_s=3.0)
-    found = solve_ratio(hard_knapsack, hard_knapsack.cost, tokens, options, denominator_offset=50.0)
+    # A busy machine may need longer for a first plan; a longer limit could prove the best one.
+    for seconds in (0.3, 1.0, 3.0):
+        options = SolveOptions(gap=0.0, time_limit_s=seconds)
+        found = solve_ratio(hard_knapsack, hard_knapsack.cost, tokens, options, denominator_offset=50.0)
+        if found.termination.has_values:
+            break
     assert found.status == "feasible"
     assert found.termination.stop == "time_limit"
     assert found.termination.bound < found.objective < 0

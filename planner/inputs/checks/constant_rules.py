@@ -27,15 +27,23 @@ def constants_are_known(view: View) -> Iterator[Finding]:
 
 
 def constants_are_read(view: View) -> Iterator[Finding]:
-    """Yield a notice of own constants that no plan of this scenario reads."""
+    """Yield a notice of own constants, other than those shipped, that no plan of this scenario reads.
+
+    Without the shipped catalogue all constants must be given, read or not.
+    """
     constants = view["roofline_constants"]
+    shipped = view.catalog.get("roofline_constants")
+    if shipped is None:
+        return
+    usual = dict(zip(shipped.frame["constant"], shipped.frame["value"], strict=True))
+    changed = constants.own & constants.frame["value"].ne(constants.frame["constant"].map(usual)).to_numpy()
     unread: dict[tuple[str, ...], str] = {
         PREDICTED_ONLY: "not used for a plan: planner predict alone reads it, as shipped"
     }
     if view.settings.estimates != DATABASE:
         unread[OF_DATABASE] = f"not used for settings estimates {view.settings.estimates}"
     for names, message in unread.items():
-        for at in rows_where(constants, constants.frame["constant"].isin(names).to_numpy() & constants.own):
+        for at in rows_where(constants, constants.frame["constant"].isin(names).to_numpy() & changed):
             name = constants.frame["constant"].iloc[at]
             yield Notice(constants.fault(at, "value", f"{name} is {message}"))
 

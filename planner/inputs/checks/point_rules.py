@@ -8,12 +8,15 @@ from planner.inputs.checks.view import Finding, Notice, Rule, View, rows_where
 
 
 def measured_as_its_engine_runs(view: View) -> Iterator[Finding]:
-    """Yield own rates of an engine in another precision than the engine's, which is what they are planned at."""
+    """Yield own rates of an engine in another precision than the engine's, which is what they are planned at.
+
+    A rate of shapes is planned as stated: that it does not read its precision is said of it elsewhere.
+    """
     points = view["operating_points"]
     for column, what in (("weight_precision", "weights"), ("kv_precision", "the KV cache")):
         stated = points.frame[column]
         of_engine = view.lookup(points.frame["engine"], "engines", column)
-        other = stated.notna() & of_engine.notna() & stated.ne(of_engine)
+        other = stated.notna() & of_engine.notna() & stated.ne(of_engine) & points.frame["shape"].isna()
         for at in rows_where(points, other.to_numpy() & points.own):
             message = f"the engine runs {what} in {of_engine.iloc[at]}: name an engine of that precision"
             fault = points.fault(at, column, message)
