@@ -31,8 +31,13 @@ def test_ctrl_c_waits_for_the_item_in_hand():
         return item
 
     assert threading.current_thread() is threading.main_thread()
-    with pytest.raises(KeyboardInterrupt):
-        list(ThisProcess().run(pressed, None, [1, 2]))
+    # What is started in the background of a shell ignores Ctrl-C from birth.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(ThisProcess().run(pressed, None, [1, 2]))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.slow
