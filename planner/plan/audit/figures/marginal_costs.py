@@ -104,17 +104,16 @@ def marginal_spending(books: Accounts) -> Check:
 
 
 def _worth(books: Accounts, lines: pd.Index) -> pd.Series:
-    """Return what the output of each LINE is worth at the unit cost that was minimised, present value; 0 of a cost."""
+    """Return what the output of each LINE is worth at the unit cost that was minimised, present value; 0 of a cost.
+
+    A million requests without token lengths is one unit of output beside a million tokens: both have this one price.
+    """
     if books.plan.headline.get("minimised") != "unit-cost":
         return pd.Series(0.0, index=lines)
-    tokens, worth = books["tokens"], pd.Series(0.0, index=lines)
-    for rate, made in (
-        ("cost_per_mtok_effective", "effective_mtok_discounted"),
-        ("cost_per_million_requests", "effective_mrequests_discounted"),
-    ):
-        amount = total(tokens[made], tokens, LINE).reindex(lines).fillna(0.0)
-        worth = worth + amount * float(books.plan.headline.get(rate) or 0.0)
-    return worth
+    tokens = books["tokens"]
+    made = tokens["effective_mtok_discounted"] + tokens["effective_mrequests_discounted"]
+    output = total(made, tokens, LINE).reindex(lines).fillna(0.0)
+    return output * float(books.plan.headline["objective"]) / (float(made.sum()) or 1.0)
 
 
 def _work(books: Accounts) -> pd.DataFrame:
