@@ -113,9 +113,10 @@ WORK: dict[str, tuple[tuple[float, float], Row]] = {
         name: ((900, 200), {"model": "every", "service_class": "chat", "engines": name, "waiting_ms": None})
         for name in ("fp8", "int8", "fp4", "as its era")
     },
-    "tail": (
+    "tail": ((900, 200), {"model": "every", "service_class": "chat", "engines": "fp8", "percentile": "p99"}),
+    "routed": (
         (900, 200),
-        {"model": "every", "service_class": "chat", "engines": "fp8", "percentile": "p99"}
+        {"model": "every", "service_class": "chat", "engines": "fp8"}
         | {"waiting_ms": None, "busy_dispersion": 3, "busy_dispersion_1s": 1.5}
         | {"cached_input_fraction": 0.3, "router": "round_robin", "router_replicas": 4},
     ),
