@@ -58,7 +58,6 @@ class SiftedSession:
     def __init__(self, arrays: ModelArrays, options: SolveOptions, kept: np.ndarray):
         self.arrays, self.options = arrays, replace(options, solver="highs", relax=True)
         self._columns = arrays.matrix.tocsc()
-        self._transposed = arrays.matrix.T.tocsr()
         self._inside = np.flatnonzero(kept | (arrays.lower != 0.0))
         self._session = HighsSession(self._part(), self.options)
 
@@ -79,14 +78,14 @@ class SiftedSession:
         self._let_in(self._outside() & (columns == BASIC))
         self._session.set_basis(columns[self._inside], rows)
 
-    def run(self, limits: Limits | None = None, start: np.ndarray | None = None, step: str = "") -> Solution:
+    def run(self, limits: Limits | None = None) -> Solution:
         """Solve; the optimum is that of all columns."""
         limits = limits or Limits(seconds=self.options.time_limit_s)
         began, primal = time.perf_counter(), False
         while True:
             spent = time.perf_counter() - began
             left = None if limits.seconds is None else limits.seconds - spent
-            found = self._session.run(replace(limits, seconds=left, primal=primal), step=step)
+            found = self._session.run(replace(limits, seconds=left, primal=primal))
             outside = self._outside()
             if found.status == "infeasible" and outside.any():
                 self._let_in(outside)
@@ -94,7 +93,7 @@ class SiftedSession:
             ended = replace(found.termination, seconds=time.perf_counter() - began)
             if not ended.has_values or ended.stop != "proof" or found.row_duals is None:
                 return self._unproven(found, ended)
-            reduced = self.arrays.cost - self._transposed @ found.row_duals
+            reduced = self.arrays.cost - self._columns.T @ found.row_duals
             missed = outside & (reduced < -DUAL_TOLERANCE / self._session.scale)
             if not missed.any():
                 return replace(
@@ -146,7 +145,11 @@ class SiftedSession:
 
 
 def worth_keeping(
-    problem: PlanProblem, arrays: ModelArrays, options: SolveOptions, periods: Sequence[str]
+    problem: PlanProblem,
+    arrays: ModelArrays,
+    options: SolveOptions,
+    periods: Sequence[str],
+    seconds: float | None = None,
 ) -> np.ndarray:
     """Return a flag per column: it may matter at the prices of the model with periods merged.
 
@@ -158,6 +161,8 @@ def worth_keeping(
         Its arrays with the costs to be minimised.
     periods
         Names of the periods in the order of time.
+    seconds
+        Wall seconds the coarse model may take; all columns are kept where that is not enough.
     """
     every = np.ones(len(arrays.cost), bool)
     by = max(LEAST_MERGED, -(-len(arrays.cost) // COARSE_COLUMNS))
@@ -167,7 +172,7 @@ def worth_keeping(
     ordinal = {name: place for place, name in enumerate(periods)}
     columns, rows = (merged(blocks, ordinal, by) for blocks in (problem.columns.blocks, problem.rows))
     coarse = HighsSession(coarse_model(arrays, columns, rows), replace(options, solver="highs", relax=True))
-    found = coarse.run(Limits(seconds=options.time_limit_s))
+    found = coarse.run(Limits(seconds=seconds))
     if found.row_duals is None:
         return every
     duals = found.row_duals[rows]
@@ -201,7 +206,7 @@ def merged(blocks: Sequence[ColumnBlock | RowBlock], ordinal: Mapping[str, int],
         names = list(labels.columns)
         code = labels.groupby(names, dropna=False, sort=False).ngroup().to_numpy() if names else 0
         parts.append(np.broadcast_to(np.asarray(code, np.int64), len(labels)) + count)
-        count += int(parts[-1].max()) + 1 - count if len(labels) else 0
+        count = int(parts[-1].max(initial=count - 1)) + 1
     return np.concatenate(parts)
 
 

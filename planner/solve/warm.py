@@ -11,6 +11,7 @@ import pandas as pd
 from planner.formulation.arrays import ModelArrays
 from planner.formulation.blocks import ColumnBlock, RowBlock
 from planner.formulation.pulp_face import PlanProblem
+from planner.solve.clock import Clock
 from planner.solve.highs import AT_LOWER, BASIC, HighsSession, Limits
 from planner.solve.options import SolveOptions
 from planner.solve.ratio_lp import Ratio, lp_least_ratio
@@ -62,8 +63,9 @@ class WarmRelaxation:
         afresh = afresh or (self.follows and problem.columns.count >= SIFTED_FROM_COLUMNS)
         level = 0.0 if afresh else self._level
         cost, offset = goal.cost_at(level) if isinstance(goal, Ratio) else goal
-        session = self._session(problem, replace(problem.arrays(), cost=cost, offset=offset), afresh)
-        limits = Limits(seconds=time_limit_s or self.options.time_limit_s)
+        clock = Clock(time_limit_s or self.options.time_limit_s)
+        session = self._session(problem, replace(problem.arrays(), cost=cost, offset=offset), afresh, clock)
+        limits = Limits(seconds=clock.left)
         if isinstance(goal, Ratio):
             found = lp_least_ratio(session, goal, limits, level)
         else:
@@ -76,7 +78,7 @@ class WarmRelaxation:
         return found
 
     def _session(
-        self, problem: PlanProblem, arrays: ModelArrays, afresh: bool
+        self, problem: PlanProblem, arrays: ModelArrays, afresh: bool, clock: Clock
     ) -> HighsSession | SiftedSession:
         """Return a session that begins where the relaxation before ended, or with the columns worth it."""
         options = replace(self.options, solver="highs", relax=True, progress=None)
@@ -84,7 +86,8 @@ class WarmRelaxation:
         if self._first is None:
             if not sifted:
                 return HighsSession(arrays, options)
-            return SiftedSession(arrays, options, worth_keeping(problem, arrays, options, self.periods))
+            kept = worth_keeping(problem, arrays, options, self.periods, clock.left)
+            return SiftedSession(arrays, options, kept)
         columns, rows = self._taken_over(self._first, problem)
         if not sifted:
             session: HighsSession | SiftedSession = HighsSession(arrays, options)

@@ -7,24 +7,29 @@ from small_scenarios import demand, energy, hall, line, purchase, scenario, solv
 from planner.plan import audit_plan
 
 
-def test_a_plan_under_hours_of_use_tiers_passes_its_audit() -> None:
-    # 20 kW all month, 620 h of use and more: 300 h of the peak at 0.10, the rest at 0.04.
-    tier = {"tier_of": "use", "tier_unit": "kwh_per_kw"}
-    plan = solved(
+def a_month(*tariffs):
+    """Return the plan of a month in which one box of 10 kW and another serve all of it: 20 kW throughout."""
+    return solved(
         scenario(
             {
                 "periods": [{"period": "2027-01", "start_date": "2027-01-01", "months": 1}],
                 **full_power(),
                 "sites": [hall(headroom_fraction=0.25, facility_limit_kw=1_000)],
                 "site_power": [{"site": "hall", "from_date": "2027-01-01", "usable_kw": 100}],
-                "tariffs": [
-                    energy("use_1", 0.10, tier_from=0, **tier),
-                    energy("use_2", 0.04, tier_from=300, **tier),
-                ],
+                "tariffs": list(tariffs),
                 "offers": [purchase(price=100)],
                 "demand": demand(["2027-01"], 2),
             }
         )
+    )
+
+
+def test_a_plan_under_hours_of_use_tiers_passes_its_audit() -> None:
+    # 20 kW all month, 620 h of use and more: 300 h of the peak at 0.10, the rest at 0.04.
+    tier = {"tier_of": "use", "tier_unit": "kwh_per_kw"}
+    plan = a_month(
+        energy("use_1", 0.10, tier_from=0, **tier),
+        energy("use_2", 0.04, tier_from=300, **tier),
     )
     checked = audit_plan(plan)
     assert checked.passed, checked.checks[~checked.checks["passed"]]
@@ -37,21 +42,9 @@ def test_a_plan_under_hours_of_use_tiers_passes_its_audit() -> None:
 
 def test_a_plan_whose_next_kwh_costs_less_than_its_first_passes_its_audit() -> None:
     tier = {"tier_of": "volume", "tier_unit": "kwh"}
-    plan = solved(
-        scenario(
-            {
-                "periods": [{"period": "2027-01", "start_date": "2027-01-01", "months": 1}],
-                **full_power(),
-                "sites": [hall(headroom_fraction=0.25, facility_limit_kw=1_000)],
-                "site_power": [{"site": "hall", "from_date": "2027-01-01", "usable_kw": 100}],
-                "tariffs": [
-                    energy("first", 0.10, tier_from=0, **tier),
-                    energy("more", 0.04, tier_from=3_000, **tier),
-                ],
-                "offers": [purchase(price=100)],
-                "demand": demand(["2027-01"], 2),
-            }
-        )
+    plan = a_month(
+        energy("first", 0.10, tier_from=0, **tier),
+        energy("more", 0.04, tier_from=3_000, **tier),
     )
     checked = audit_plan(plan)
     assert checked.passed, checked.checks[~checked.checks["passed"]]
